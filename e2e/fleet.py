@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from lib.cli import E2E, Missing, Place, Programs
-from lib.fleet import NATS, Links, Member, Nats, cleaned, finish_turn, until
-from lib.fleet_accounts import KEYS, PREFIX, accounts
+from lib.fleet import NATS, Links, Member, Nats, cleaned, finish_turn, free_port, until
+from lib.fleet_accounts import KEYS, OPERATOR, PREFIX, accounts
 from lib.fleet_history import History, Steerer, Subscriber
 from lib.fleet_shared import audit, cut_audit_log, known_lines, pairing, projects, targets
 from sessions_repair import run as run_cli
@@ -56,7 +56,7 @@ def _play(tidings: Path, parent: Path, programs: Programs | None) -> tuple[list[
         fleet = Fleet(tidings, root)
         fleet.programs = programs
         problems: list[str] = []
-        for step in (steering, targets, projects, placement, devices, pairing, unreachable, apart, full, lost, audit, faults, removed):
+        for step in (steering, targets, projects, placement, devices, pairing, unreachable, apart, full, incomplete, second_fleet, lost, audit, faults, removed):
             began = time.monotonic()
             if step is faults:
                 problems, counts = faults(fleet, seconds, random.Random(seed))
@@ -274,6 +274,58 @@ def full(fleet: Fleet) -> str:
     return "paused and went on"
 
 
+def incomplete(fleet: Fleet) -> str:
+    """Events that a lost server has announced and no other has are counted, and named before a session goes on without them."""
+    owner, here = fleet.two, fleet.one
+    key = fleet.create(owner, owner)
+    finish_turn(owner, key)
+    fleet.everywhere(key)
+    used = here.cli("fleet", "storage")["bytes"]
+    here.cli("fleet", "storage", str(used))
+    until("a prompt", lambda: accepted(owner.call("POST", f"/v1/sessions/{key}/input", {"content": "note more"})))
+    finish_turn(owner, key)
+    head = owner.session(key)["head"]
+    here_has = here.session(key)["head"]
+    for member in (here, fleet.hubs[0]):
+        until(f"{member.name} knows it", lambda m=member: m.session(key).get("behind") == head - m.session(key)["head"] > 0)
+        state = member.call("GET", "/v1/fleet")[1]
+        assert state["events_behind"] >= head - here_has and state["replicas_behind"] >= 1, state
+    owner.stop(signal.SIGKILL)
+    until("it is unreachable", lambda: here.session(key).get("unreachable"))
+    path = f"/v1/fleet/sessions/{key}/continue"
+    status, refused = here.call("POST", path, {"cwd": str(here.project)})
+    assert status == 409 and f"{here_has + 1} to {head}" in refused["detail"] and "--force" in refused["hint"], refused
+    refused = here.fails("fleet", "continue", key, "--cwd", str(here.project))
+    assert "incomplete" in refused, refused
+    made = here.cli("fleet", "continue", key, "--cwd", str(here.project), "--force")
+    fleet.owners[made["key"]] = here
+    here.cli("fleet", "storage", "64MiB")
+    owner.start()
+    fleet.connected()
+    fleet.everywhere(key)
+    fleet.everywhere(made["key"])
+    for member in fleet.members:
+        until(f"{member.name} lacks nothing", lambda m=member: m.call("GET", "/v1/fleet")[1]["events_behind"] == 0)
+    return f"{head - here_has} events were missing, and continuing needed --force"
+
+
+def second_fleet(fleet: Fleet) -> str:
+    """A fleet of the same name is refused when it is created, and when its server finds out later."""
+    other = Member(fleet.one.tidings, fleet.one.root.parent, "other", [server.port for server in fleet.nats])
+    if not os.environ.get("ACCOUNTS"):
+        refused = other.fails("fleet", "init", other.links.url)
+        assert "a fleet of the name `home` already" in refused and "--fleet NAME" in refused, refused
+    # The NATS server does not answer when it is created.
+    other.cli("fleet", "init", f"nats://127.0.0.1:{free_port()}")
+    other.flags = fleet.one.flags
+    other.start()
+    state = until("it is refused", lambda: (found := other.call("GET", "/v1/fleet")[1]).get("problem") and found)
+    assert "another fleet of the name `home`" in state["problem"] and not state["is_connected"], state
+    other.stop()
+    assert len(fleet.hubs[0].call("GET", "/v1/fleet")[1]["nodes"]) == len(fleet.members)
+    return "refused twice"
+
+
 def lost(fleet: Fleet) -> str:
     """A session of a lost server is continued on one other server, and never on the lost one again."""
     key = fleet.create(fleet.three, fleet.three)
@@ -334,13 +386,28 @@ def resumed_by_the_cli(fleet: Fleet, file: Path) -> str:
 
 
 def removed(fleet: Fleet) -> str:
-    """A removed hub can neither read nor steer from then on."""
+    """A removed hub can neither read nor steer from then on, and says so."""
     hub, key = fleet.hubs[1], next(key for key, owner in fleet.owners.items() if owner is fleet.one)
+    refused = fleet.one.fails("fleet", "remove", "hub-bb")
+    assert "No server of the fleet is named" in refused and "`hub-b`" in refused, refused
+    refused = fleet.one.fails("fleet", "remove", "one")
+    assert "cannot remove itself" in refused, refused
     fleet.one.cli("fleet", "remove", hub.name)
     until("it is gone", lambda: all(hub.name not in node.reachable() for node in fleet.nodes))
     status, refused = hub.call("POST", f"/v1/sessions/{key}/input", {"content": "note"}, key="removed")
     assert status in (403, 503), (status, refused)
-    return "its requests are refused"
+    state = until("it knows it", lambda: (found := hub.call("GET", "/v1/fleet")[1]).get("problem") and found)
+    assert not state["is_connected"] and "was removed" in state["problem"], state
+    assert "was removed" in hub.call("GET", "/readyz")[1]
+    # All others have the new key, and events that come now reach them and not the removed one.
+    others = [member for member in fleet.members if member is not hub]
+    generations = lambda: {m.call("GET", "/v1/fleet")[1].get("key_generation") for m in others}
+    until("all others have the new key", lambda: generations() == {1})
+    later = fleet.create(fleet.two, fleet.two)
+    for member in others:
+        until(f"{member.name} has it", lambda m=member: (m.session(later) or {}).get("cursor") == fleet.two.session(later)["cursor"])
+    assert not hub.session(later)
+    return "it says so, its requests are refused, and it reads nothing that comes later"
 
 
 def faults(fleet: Fleet, seconds: float, chance: random.Random) -> tuple[list[str], str]:
@@ -379,6 +446,8 @@ def faults(fleet: Fleet, seconds: float, chance: random.Random) -> tuple[list[st
         if len(subscriber.seen) < head:
             history.problem(f"{subscriber.key}: a subscriber has {len(subscriber.seen)} of {head} events")
     history.check(fleet.owners.__getitem__, fleet.members, subscribers)
+    for member in fleet.members:
+        until(f"{member.name} lacks nothing", lambda m=member: m.call("GET", "/v1/fleet")[1]["events_behind"] == 0)
     failed = ", ".join(f"{count} {what}" for what, count in sorted(done.items()))
     counts = ", ".join(f"{count} {what}" for what, count in sorted(history.counts.items()))
     verdict = "FAILED" if history.problems else "0 lost, 0 twice, 0 out of order, 0 double processes, 0 second winners"
@@ -446,7 +515,42 @@ def restart_all(fleet: Fleet, chance: random.Random, is_long: bool) -> None:
         part.start()
 
 
+def operate(fleet: Fleet, call: str) -> None:
+    """Makes a call of the JetStream API; a cluster without a leader is asked again."""
+    user = OPERATOR if os.environ.get("ACCOUNTS") else None
+
+    def is_done() -> bool:
+        try:
+            answer = fleet.nats[0].api(call, user)
+        except OSError:
+            return False
+        # A stream that is not there now is created again by the servers of the fleet.
+        return "error" not in answer or answer["error"].get("err_code") == 10059
+
+    until(call, is_done)
+
+
+def delete_stream(fleet: Fleet, chance: random.Random, is_long: bool) -> None:
+    operate(fleet, "STREAM.DELETE.TIDINGS_home")
+
+
+def purge_stream(fleet: Fleet, chance: random.Random, is_long: bool) -> None:
+    operate(fleet, "STREAM.PURGE.TIDINGS_home")
+
+
+def delete_state(fleet: Fleet, chance: random.Random, is_long: bool) -> None:
+    operate(fleet, "STREAM.DELETE.KV_tidings_home")
+
+
+def purge_state(fleet: Fleet, chance: random.Random, is_long: bool) -> None:
+    operate(fleet, "STREAM.PURGE.KV_tidings_home")
+
+
 FAULTS = {
+    "deleted streams": delete_stream,
+    "purged streams": purge_stream,
+    "deleted buckets": delete_state,
+    "purged buckets": purge_state,
     "killed nodes": kill_node,
     "killed hubs": kill_hub,
     "killed NATS servers": kill_nats,

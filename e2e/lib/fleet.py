@@ -114,6 +114,25 @@ class Nats:
     def send(self, number: int) -> None:
         self.process.send_signal(number)
 
+    def api(self, call: str, user: tuple[str, str] | None = None) -> dict[str, Any]:
+        """The answer to a call of the JetStream API, as the operator of the NATS server makes it."""
+        options: dict[str, Any] = {"verbose": False, "pedantic": False, "lang": "python", "version": "1", "protocol": 1}
+        if user:
+            options |= {"user": user[0], "pass": user[1]}
+        with socket.create_connection(("127.0.0.1", self.port), timeout=10) as link, link.makefile("rwb") as stream:
+            stream.readline()
+            stream.write(f"CONNECT {json.dumps(options)}\r\nSUB _INBOX.e2e 1\r\nPUB $JS.API.{call} _INBOX.e2e 0\r\n\r\n".encode())
+            stream.flush()
+            while line := stream.readline():
+                if line.startswith(b"PING"):
+                    stream.write(b"PONG\r\n")
+                    stream.flush()
+                if line.startswith(b"-ERR"):
+                    raise AssertionError(f"the NATS server refuses {call}: {line!r}")
+                if line.startswith(b"MSG"):
+                    return json.loads(stream.read(int(line.split()[-1])))
+        raise OSError("the connection to the NATS server has ended")
+
     def kill(self) -> None:
         if self.process.poll() is None:
             self.process.kill()
@@ -212,6 +231,13 @@ class Member:
         if done.returncode:
             raise AssertionError(f"tidings {' '.join(args[:2])} on {self.name}: {done.stdout} {done.stderr}")
         return json.loads(done.stdout) if done.stdout.strip() else None
+
+    def fails(self, *args: str) -> str:
+        """The message of a command that must fail."""
+        command = [str(self.tidings), *args, "--data", str(self.data)]
+        done = subprocess.run(command, env=self.env, capture_output=True, text=True, timeout=SECONDS_MAX)
+        assert done.returncode, f"it succeeded: {' '.join(args)}: {done.stdout}"
+        return done.stderr
 
     def skew(self) -> None:
         """Moves its wall clock by an hour, from its next start on."""

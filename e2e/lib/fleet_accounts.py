@@ -8,6 +8,8 @@ from pathlib import Path
 CONFIGURATION = Path(__file__).parents[2] / "packaging" / "nats.accounts.conf"
 # The prefix of the JetStream API in that file.
 PREFIX = "fleet"
+# A user of the account with the storage.
+OPERATOR = ("operator", "op3rator")
 # The seed of the nkey of each member, and its public key.
 KEYS = {
     "one": ("SUAK5OODN2GQ5ZDIPFVZ26VGHDBHZKHRGCSLAPR2FEDN4YZNS5RYNWLQ3U", "UB54P4DKK5PQFH4KILMHSMXBJSPCAML2JETTMRALXWXPUXKE5TQIIV5S"),
@@ -30,6 +32,9 @@ def accounts(first: str, nodes: list[str], hubs: list[str]) -> str:
     head = _named(_each(head, "two", others), {"one": first, "$ONE": first})
     blocks = [_block("two", name, node, first, others) for name in nodes]
     blocks += [_block("hub", name, hub, first, others) for name in hubs]
+    # The operator of the NATS server, who deletes and purges its streams.
+    user, password = OPERATOR
+    head = head.replace("users: [{", f"users: [{{ user: {user}, password: {password} }}, {{", 1)
     return re.sub(r"nkey: ([\w-]+)", lambda found: f"nkey: {KEYS[found[1]][1]}", head + "".join(blocks) + end)
 
 
