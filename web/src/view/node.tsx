@@ -16,10 +16,11 @@ export function isInFleet(): boolean {
 
 export function NodeMark({ session }: { session: SessionView }): VNode | null {
   if (session.node === undefined) return null;
-  const { unreachable } = session;
-  if (unreachable === undefined) return <span class="origin" title={`Runs on the server ${session.node}`}><Icon name="globe" />{session.node}</span>;
+  const { unreachable, behind } = session;
+  const missing = behind === undefined ? "" : `; ${behind} of its events are not here yet`;
+  if (unreachable === undefined) return <span class="origin" title={`Runs on the server ${session.node}${missing}`}><Icon name="globe" />{session.node}{behind === undefined ? "" : ` (${behind} behind)`}</span>;
   const since = unreachable === "" ? "" : `, last heard of ${age(unreachable, now.value)} ago`;
-  return <span class="origin" title={`The server ${session.node} is not connected${since}`}><Icon name="alert" />{session.node} unreachable</span>;
+  return <span class="origin" title={`The server ${session.node} is not connected${since}${missing}`}><Icon name="alert" />{session.node} unreachable{behind === undefined ? "" : ` (${behind} behind)`}</span>;
 }
 
 /** The server for a new session: this one, a named one, or any. A hub runs no agents itself. */
