@@ -6,6 +6,7 @@ mod connections;
 mod inspection;
 mod listen;
 mod retention;
+mod slots;
 mod tls;
 
 use std::net::SocketAddr;
@@ -24,7 +25,7 @@ pub use tls::TlsFiles;
 
 pub use crate::http::choose_tls;
 
-use self::connections::Slots;
+use self::slots::Slots;
 use crate::api::health::{self, Health};
 use crate::api::metrics::{self, Metrics};
 use crate::api::{self, Api, Transcripts};
@@ -161,8 +162,9 @@ impl Server {
             .layer(middleware::from_fn(connections::mark_authenticated));
         let ids = self.sessions.config().ids.clone();
         self.auth
-            .protect(inside, ids)
+            .protect(inside, ids.clone())
             .layer(middleware::from_fn_with_state(self.bounds.body_time, body::limit))
+            .layer(middleware::from_fn_with_state(ids, connections::answer_refused))
             .layer(middleware::from_fn_with_state(Arc::clone(metrics), metrics::count))
     }
 
@@ -174,7 +176,7 @@ impl Server {
         }
         let metrics = Arc::<Metrics>::default();
         let app = self.build_router(&metrics);
-        let slots = Slots::new(self.bounds);
+        let slots = Slots::new(self.bounds.within_open_files());
         let (tcp, unix) = (Handle::<SocketAddr>::new(), Handle::new());
         let serving = listen::serve(bound, &app, &slots, (&tcp, &unix));
         let sweeping = sweep(self.auth.clone());

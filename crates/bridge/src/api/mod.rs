@@ -17,7 +17,7 @@ mod page;
 mod recovery;
 mod rest;
 mod sse;
-mod stream_lifetime;
+pub(crate) mod stream_lifetime;
 mod transcripts;
 mod visibility;
 mod wire;

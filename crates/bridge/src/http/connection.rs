@@ -6,15 +6,24 @@ use crate::process::Process;
 /// A connection as its requests see it, in their extensions.
 #[derive(Clone)]
 pub(crate) struct Connection {
-    mark: Arc<dyn Fn() + Send + Sync>,
+    slot: Arc<dyn ConnectionSlot>,
     /// The process at the other end of a Unix socket, if the operating system names it.
     pub(crate) process: Option<Process>,
 }
 
+/// The slot that a connection occupies on the server.
+pub(crate) trait ConnectionSlot: Send + Sync {
+    /// Marks the connection as authenticated.
+    fn authenticate(&self);
+
+    /// True if the server has no room for the connection, and its requests are answered with that.
+    fn is_refused(&self) -> bool;
+}
+
 impl Connection {
-    /// A connection with the function that marks it as authenticated.
-    pub(crate) fn new(mark: impl Fn() + Send + Sync + 'static) -> Self {
-        Connection { mark: Arc::new(mark), process: None }
+    /// The connection that occupies a slot.
+    pub(crate) fn new(slot: Arc<dyn ConnectionSlot>) -> Self {
+        Connection { slot, process: None }
     }
 
     /// The connection with the process at its other end.
@@ -24,7 +33,12 @@ impl Connection {
 
     /// Marks the connection as authenticated: a request or a message on it had a credential.
     pub(crate) fn authenticate(&self) {
-        (self.mark)();
+        self.slot.authenticate();
+    }
+
+    /// True if the server has no room for the connection.
+    pub(crate) fn is_refused(&self) -> bool {
+        self.slot.is_refused()
     }
 }
 

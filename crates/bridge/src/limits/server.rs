@@ -33,6 +33,18 @@ pub(crate) const AUTH_TIME_MAX: Duration = Duration::from_secs(30);
 /// network.
 pub(crate) const BODY_TIME_MAX: Duration = Duration::from_secs(30);
 
+/// Connections that wait in the kernel until the server accepts them: a thousand clients that come at once.
+/// The kernel lowers it to its own limit.
+#[cfg(unix)]
+pub(crate) const CONNECTIONS_WAITING: i32 = 4096;
+
+/// Time in which a connection is not refused in favour of newer ones. A thousand clients that come at once are
+/// all accepted before the first of them is authenticated.
+pub(crate) const FIRST_REQUEST_TIME: Duration = Duration::from_secs(5);
+
+/// Refused connections that are answered with the time after which to come again.
+pub(crate) const REFUSED_MAX: usize = 1024;
+
 /// Connections at the same time that have not authenticated. New ones replace old ones.
 pub(crate) const UNAUTHENTICATED_MAX: usize = 1024;
 

@@ -9,10 +9,10 @@ use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 
-use super::connections::Slots;
+use super::slots::Slots;
 use super::{Bounds, TlsFiles};
 use crate::error::{Code, Error};
-use crate::limits::HEAD_BYTES_MAX;
+use crate::limits::{CONNECTIONS_WAITING, HEAD_BYTES_MAX};
 
 #[cfg(unix)]
 type UnixAddress = std::os::unix::net::SocketAddr;
@@ -166,6 +166,10 @@ fn http(bounds: Bounds) -> Builder<TokioExecutor> {
 fn bind_tcp(address: SocketAddr) -> Result<std::net::TcpListener, Error> {
     let bound = std::net::TcpListener::bind(address).and_then(|listener| {
         listener.set_nonblocking(true)?;
+        // The standard library sets a short queue. A connection that does not fit into it is not refused: its
+        // client waits and tries again after a second.
+        #[cfg(unix)]
+        rustix::net::listen(&listener, CONNECTIONS_WAITING)?;
         Ok(listener)
     });
     bound.map_err(|error| {

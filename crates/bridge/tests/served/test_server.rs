@@ -152,7 +152,7 @@ impl TestServer {
     /// The response of `/healthz` on a new connection, if the server accepts one.
     pub(crate) async fn healthz(&self) -> Option<String> {
         let answer = reqwest::Client::new().get(format!("http://{}/healthz", self.address)).send().await;
-        answer.ok()?.text().await.ok()
+        answer.ok()?.error_for_status().ok()?.text().await.ok()
     }
 
     /// The certificate that the server shows on a new connection.

@@ -80,6 +80,7 @@ async fn k7_silent_connections_of_one_address_do_not_lock_out_those_with_a_crede
     let mut bounds = Bounds::default();
     bounds.address_unauthenticated = 8;
     bounds.address_connections = 64;
+    bounds.refused = 16;
     let server = TestServer::with(bounds, None).await;
     let mut silent = Vec::new();
     for _ in 0..200 {

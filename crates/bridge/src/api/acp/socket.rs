@@ -17,7 +17,7 @@ use crate::limits::WRITE_WAIT;
 /// Serves one editor until the connection ends.
 pub(super) async fn serve(api: Api, caller: Caller, lifetime: StreamLifetime, socket: WebSocket) {
     let Ok(_permit) = Arc::clone(&api.sockets).try_acquire_owned() else {
-        return close_socket(socket, &Close::TooMany).await;
+        return close_socket(socket, &Close::too_many(&api, None)).await;
     };
     let retry_ms = retry_ms(&api.sessions.config().ids);
     let (connection, lines) = EditorConnection::new(api, caller);

@@ -41,7 +41,7 @@ pub(super) async fn serve(
     mut socket: WebSocket,
 ) {
     let Ok(_permit) = Arc::clone(&api.sockets).try_acquire_owned() else {
-        close_socket(socket, &Close::TooMany).await;
+        close_socket(socket, &Close::too_many(&api, None)).await;
         return;
     };
     let close = match sign_in(&api, caller, peer, &mut socket).await {
@@ -89,7 +89,11 @@ async fn sign_in(
             let message = MobileMessage::new(AuthError { code, message: error.message().to_owned() });
             // If the message is lost, the close code still gives the reason.
             timeout(WRITE_WAIT, socket.send(Message::from(to_json(&message)))).await.ok();
-            Err(if error.code() == Code::TooMany { Close::TooMany } else { Close::NoCredential })
+            Err(if error.code() == Code::TooMany {
+                Close::too_many(api, Some(&error))
+            } else {
+                Close::NoCredential
+            })
         }
     }
 }

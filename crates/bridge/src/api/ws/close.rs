@@ -2,7 +2,9 @@
 
 use super::link::{CloseFrame, Message};
 
-use crate::api::stream_lifetime::StreamEnd;
+use crate::api::Api;
+use crate::api::stream_lifetime::{StreamEnd, retry_ms};
+use crate::error::Error;
 
 /// The reason why a WebSocket ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,8 +23,8 @@ pub(crate) enum Close {
     Forbidden,
     /// The client has read nothing for too long.
     Behind,
-    /// Too many sockets or failed attempts.
-    TooMany,
+    /// Too many sockets or failed attempts; the client may come again after this many milliseconds.
+    TooMany(u64),
     /// The program in the terminal has ended.
     Ended,
     /// The server restarts; the client may reconnect after this many milliseconds.
@@ -37,6 +39,12 @@ impl Close {
         }
     }
 
+    /// Refuses a client because of too many sockets or failed attempts.
+    pub(crate) fn too_many(api: &Api, error: Option<&Error>) -> Self {
+        let wait = error.and_then(Error::retry_after);
+        Close::TooMany(wait.unwrap_or_else(|| retry_ms(&api.sessions.config().ids)))
+    }
+
     /// The close frame to send; `None` if the connection is lost, or if the library already answers the
     /// client's frame.
     pub(crate) fn message(&self) -> Option<Message> {
@@ -45,12 +53,17 @@ impl Close {
             Close::Ended => (1000, "ended".to_owned()),
             Close::Broken => (1002, "not understood".to_owned()),
             Close::TooLong => (1009, "message too long".to_owned()),
-            Close::Restart(ms) => (1012, format!(r#"{{"retry_after_ms":{ms}}}"#)),
+            Close::Restart(ms) => (1012, retry_reason(*ms)),
             Close::NoCredential => (4401, "unauthorized".to_owned()),
             Close::Forbidden => (4403, "forbidden".to_owned()),
             Close::Behind => (4409, "resync".to_owned()),
-            Close::TooMany => (4429, "too many".to_owned()),
+            Close::TooMany(ms) => (4429, retry_reason(*ms)),
         };
         Some(Message::Close(Some(CloseFrame { code: u16::into(code), reason: reason.into() })))
     }
+}
+
+/// The reason of a close frame after which the client may come again.
+fn retry_reason(ms: u64) -> String {
+    format!(r#"{{"retry_after_ms":{ms}}}"#)
 }

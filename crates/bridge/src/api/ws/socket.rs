@@ -37,7 +37,7 @@ pub(crate) async fn serve(
     mut socket: WebSocket,
 ) {
     let Ok(_permit) = Arc::clone(&api.sockets).try_acquire_owned() else {
-        close_socket(socket, &Close::TooMany).await;
+        close_socket(socket, &Close::too_many(&api, None)).await;
         return;
     };
     let close = match sign_in(&api, caller, peer, &mut socket).await {
@@ -82,7 +82,7 @@ async fn sign_in(
     };
     let (id, token) = timeout(SIGN_IN_WAIT, first).await.map_err(|_| Close::NoCredential)??;
     let caller = (api.sign_in)(&token, peer).map_err(|error| match error.code() {
-        Code::TooMany => Close::TooMany,
+        Code::TooMany => Close::too_many(api, Some(&error)),
         Code::Forbidden => Close::Forbidden,
         _ => Close::NoCredential,
     })?;
@@ -197,8 +197,8 @@ impl SocketConnection {
             SocketRequest::Auth { id, token } => {
                 let result = self.sign_in_again(&token);
                 // A client that guesses credentials is disconnected.
-                if result.as_ref().is_err_and(|error| error.code() == Code::TooMany) {
-                    return Err(Close::TooMany);
+                if let Some(error) = result.as_ref().err().filter(|error| error.code() == Code::TooMany) {
+                    return Err(Close::too_many(&self.api, Some(error)));
                 }
                 self.answer(id, result).await
             }

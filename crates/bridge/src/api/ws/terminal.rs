@@ -76,7 +76,7 @@ async fn serve(
     socket: WebSocket,
 ) {
     let Ok(_permit) = Arc::clone(&api.sockets).try_acquire_owned() else {
-        return close_socket(socket, &Close::TooMany).await;
+        return close_socket(socket, &Close::too_many(&api, None)).await;
     };
     let has_keys = caller.scopes.has(Scope::Admin);
     let role = if has_keys { TerminalRole::Keys } else { TerminalRole::Look };
