@@ -16,7 +16,9 @@ use std::sync::{Arc, OnceLock};
 pub use subscription::{Cut, Delivery, Subscription};
 
 use crate::journal::{Ask, Class, Commit, Cursor, Event, Journal, JournalError, Key, Session, Verdict};
-use crate::limits::{INBOX_BEHIND_MAX, WATCHER_BYTES_UNTAKEN};
+use crate::limits::{
+    INBOX_BEHIND_MAX, TAIL_BYTES_MAX, TAIL_BYTES_MIN, TAILS_BYTES_MAX, WATCHER_BYTES_UNTAKEN,
+};
 use parking_lot::Mutex;
 use tail::Tail;
 use tokio::sync::broadcast;
@@ -258,9 +260,12 @@ impl Tails {
     fn publish(&self, commit: Commit<'_>) {
         match commit {
             Commit::Events(key, events) => {
-                let tail = self.0.lock().get(key).map(|shared| Arc::clone(&shared.tail));
-                if let Some(tail) = tail {
-                    tail.push(events);
+                let found = {
+                    let tails = self.0.lock();
+                    tails.get(key).map(|shared| (Arc::clone(&shared.tail), share_of(tails.len())))
+                };
+                if let Some((tail, bytes_max)) = found {
+                    tail.push(events, bytes_max);
                 }
             }
             Commit::Restarted(key) => {
@@ -277,6 +282,11 @@ impl Tails {
             }
         }
     }
+}
+
+/// Memory that each of several tails may take.
+fn share_of(tails: usize) -> usize {
+    (TAILS_BYTES_MAX / tails.max(1)).clamp(TAIL_BYTES_MIN, TAIL_BYTES_MAX)
 }
 
 impl Drop for TailHandle {

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::journal::{Cursor, Event, Max, PageRoom};
-use crate::limits::{LONG_EVENT_BYTES, TAIL_BYTES_MAX, TAIL_EVENTS_MAX};
+use crate::limits::{LONG_EVENT_BYTES, TAIL_EVENT_BYTES, TAIL_EVENTS_MAX};
 
 pub(crate) struct Tail {
     newest: Mutex<NewestEvents>,
@@ -79,7 +79,8 @@ pub(crate) enum TailLookup {
 struct NewestEvents {
     /// Consecutive numbers.
     events: VecDeque<Arc<Event>>,
-    bytes: u64,
+    /// The memory that they take.
+    bytes: usize,
 }
 
 impl Default for Tail {
@@ -94,13 +95,14 @@ impl Default for Tail {
 }
 
 impl Tail {
-    /// Adds committed events. Commits arrive in order; events missing between two commits are in the journal.
-    pub(crate) fn push(&self, events: &[Arc<Event>]) {
+    /// Adds committed events, and keeps the newest ones that fit. Commits arrive in order; events missing
+    /// between two commits are in the journal.
+    pub(crate) fn push(&self, events: &[Arc<Event>], bytes_max: usize) {
         let Some(head) = events.last().map(|event| event.cursor.seq) else { return };
         let weight: u64 = events.iter().map(|event| event.weight()).sum();
         let long = events.iter().filter(|event| event.body.len() >= LONG_EVENT_BYTES);
         let longest = long.map(|event| event.weight()).max().unwrap_or_default();
-        self.newest.lock().push(events);
+        self.newest.lock().push(events, bytes_max);
         self.progress.send_modify(|progress| {
             progress.head = head;
             progress.bytes += weight;
@@ -166,21 +168,35 @@ impl Tail {
 }
 
 impl NewestEvents {
-    fn push(&mut self, events: &[Arc<Event>]) {
+    fn push(&mut self, events: &[Arc<Event>], bytes_max: usize) {
         for event in events {
             let follows = self.events.back().is_none_or(|last| last.cursor.seq + 1 == event.cursor.seq);
             if !follows {
                 self.events.clear();
                 self.bytes = 0;
             }
-            self.bytes += event.weight();
+            self.bytes += memory(event);
             self.events.push_back(Arc::clone(event));
-            while self.bytes > TAIL_BYTES_MAX as u64 || self.events.len() > TAIL_EVENTS_MAX {
+            while self.is_over(bytes_max) {
                 let Some(oldest) = self.events.pop_front() else { break };
-                self.bytes -= oldest.weight();
+                self.bytes -= memory(&oldest);
             }
         }
     }
+
+    /// True if the oldest event must go. The newest one stays unless it is long, so that subscribers who have
+    /// all others take it from here.
+    fn is_over(&self, bytes_max: usize) -> bool {
+        let is_last = self.events.len() == 1;
+        let is_long = self.events.front().is_some_and(|event| event.body.len() >= LONG_EVENT_BYTES);
+        let is_over = self.bytes > bytes_max || self.events.len() > TAIL_EVENTS_MAX;
+        is_over && (!is_last || is_long)
+    }
+}
+
+/// The memory that an event takes, with the forms that subscribers share.
+fn memory(event: &Event) -> usize {
+    2 * event.body.len() + TAIL_EVENT_BYTES
 }
 
 #[cfg(test)]
@@ -189,6 +205,7 @@ mod tests {
 
     use super::*;
     use crate::journal::{Class, Draft, Epoch, Kind};
+    use crate::limits::TAIL_BYTES_MAX;
 
     fn read(bytes: usize, seq: u64) -> Arc<Event> {
         let kind = Kind::new("Display").unwrap();
@@ -202,9 +219,22 @@ mod tests {
         let tail = Tail::default();
         let max = Max::default();
         assert!(matches!(tail.after(0, max), TailLookup::None));
-        tail.push(&[read(TAIL_BYTES_MAX + 1, 1)]);
+        tail.push(&[read(TAIL_BYTES_MAX + 1, 1)], TAIL_BYTES_MAX);
         assert!(matches!(tail.after(0, max), TailLookup::InJournal));
         assert!(matches!(tail.after(1, max), TailLookup::None));
+    }
+
+    #[test]
+    fn k31_a_tail_takes_the_memory_that_it_may_and_keeps_the_newest_event() {
+        let tail = Tail::default();
+        for seq in 1..=1000 {
+            tail.push(&[read(100, seq)], 64 << 10);
+        }
+        let kept = |tail: &Tail| tail.newest.lock().events.len();
+        assert_eq!(kept(&tail), (64 << 10) / (2 * 100 + TAIL_EVENT_BYTES));
+        tail.push(&[read(LONG_EVENT_BYTES - 1, 1001)], 32 << 10);
+        assert_eq!(kept(&tail), 1, "not long enough to be read from the journal by each subscriber");
+        assert!(matches!(tail.after(999, Max::default()), TailLookup::InJournal));
     }
 
     #[test]

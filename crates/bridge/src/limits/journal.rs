@@ -139,9 +139,19 @@ pub(crate) const VACUUM_PAGES: usize = 512;
 /// Bytes that a journal in memory may hold. It is for demos and tests.
 pub(crate) const MEMORY_BYTES_MAX: usize = 256 << 20;
 
-/// Bytes of the newest events that the broadcast keeps for each session with subscribers. All subscribers
+/// Memory for the newest events that the broadcast keeps for each session with subscribers. All subscribers
 /// share it; those further behind read from the journal.
 pub(crate) const TAIL_BYTES_MAX: usize = 512 << 10;
+
+/// The same for all sessions together, who share it evenly: hundreds of sessions with subscribers would
+/// otherwise take more memory than the rest of the server.
+pub(crate) const TAILS_BYTES_MAX: usize = 16 << 20;
+
+/// The same for each session, however many there are: a second of deltas.
+pub(crate) const TAIL_BYTES_MIN: usize = 32 << 10;
+
+/// Memory that an event takes besides its body, which is held a second time as it is sent.
+pub(crate) const TAIL_EVENT_BYTES: usize = 512;
 
 /// The same in events, since an event costs memory even if its body is empty.
 pub(crate) const TAIL_EVENTS_MAX: usize = 2048;
