@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Long-running tests, which take too long for every run.
 # Without arguments it runs every part; with arguments only the named parts.
-# SESSIONS=n, CASES=n, SOCKETS=n, KILLS=n, AGENTS=n, RACES=n, TAKE_OVERS=n, STUCK=n, MIB=n, ROUNDS=n, SECONDS_OF_FAULTS=n and TIMES=n set sizes, SEED=n the random seed; a failure prints its seed.
+# SESSIONS=n, CASES=n, SOCKETS=n, KILLS=n, AGENTS=n, RACES=n, TAKE_OVERS=n, STUCK=n, MIB=n, CLIENTS=n, SUBSCRIBERS=n, ROUNDS=n, SECONDS_OF_FAULTS=n and TIMES=n set sizes, SEED=n the random seed; a failure prints its seed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-all_parts=(sessions resume kill damage hosts outlive outlive-cli upgrade terminal take-over agents fleet readme stuck answers properties)
+all_parts=(sessions resume kill damage hosts outlive outlive-cli upgrade terminal take-over agents fleet readme stuck load answers properties)
 [ -z "${SEED:-}" ] || export TIDINGS_SOAK_SEED=$SEED
 
 # A thousand sessions that end at inconvenient moments; fails if a process, a task or an open file is left over.
@@ -108,6 +108,12 @@ soak_stuck() {
     cargo build -p tidings-bridge --all-features --example publishing_server
     TIDINGS_SOAK_STUCK=${STUCK:-1000} TIDINGS_SOAK_MIB=${MIB:-1024} \
         cargo test -p tidings-bridge --all-features --test stuck -- --nocapture
+}
+
+# A thousand clients at once; then 200 sessions and 1,000 subscribers that leave, and the memory after them.
+soak_load() {
+    cargo build -p tidings-cli
+    CLIENTS=${CLIENTS:-1000} SESSIONS=${SESSIONS:-200} SUBSCRIBERS=${SUBSCRIBERS:-1000} python3 e2e/load.py
 }
 
 # A hundred clients that answer the same request at once.
