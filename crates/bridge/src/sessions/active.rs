@@ -137,9 +137,11 @@ impl Sessions {
 
 /// Refuses folders that the credential is not limited to.
 pub(super) fn check_folder(caller: &Caller, folder: &str) -> Result<(), Error> {
-    if caller.sees(folder) {
-        return Ok(());
-    }
+    if caller.sees(folder) { Ok(()) } else { Err(hidden_folder(caller, folder)) }
+}
+
+/// Refuses a folder that the caller may not see.
+pub(super) fn hidden_folder(caller: &Caller, folder: &str) -> Error {
     let message = format!("`{}` may not use sessions in `{folder}`", caller.name);
-    Err(Error::new(Code::Forbidden, message, "pair the device again with more folders"))
+    Error::new(Code::Forbidden, message, "pair the device again with more folders")
 }

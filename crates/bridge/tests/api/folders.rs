@@ -185,3 +185,33 @@ async fn p26_a_long_list_of_folders_is_cut_and_says_so() {
     let (_, rest) = server.get("prompt", "/v1/folders?q=project-50").await;
     assert_eq!((rest["items"].as_array().unwrap().len(), &rest["more"]), (10, &false.into()));
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn k32_a_refused_folder_is_named_as_it_was_sent_and_not_where_its_links_lead() {
+    let root = tempfile::tempdir().unwrap();
+    let root = root.path().canonicalize().unwrap();
+    home(&root);
+    symlink(root.join("home/shop"), root.join("home/docs/elsewhere")).unwrap();
+    let set = |config: &mut tidings_bridge::sessions::Config| {
+        config.environment.push(("HOME".to_owned(), root.join("home").to_str().unwrap().to_owned()));
+    };
+    let server = Server::with(Arc::new(MemoryJournal::new(&opening())), "/", set).await;
+    let limited = format!("prompt:{}", root.join("home/docs").display());
+    for (token, named, target) in [
+        ("prompt", "home/keys", "home/.ssh"),
+        (limited.as_str(), "home/docs/elsewhere", "home/shop"),
+        (limited.as_str(), "home/way-out", "outside"),
+    ] {
+        let [named, target] = [named, target].map(|name| root.join(name).to_str().unwrap().to_owned());
+        let new = reqwest::Client::new().post(server.url("/v1/sessions")).bearer_auth(token);
+        let (listed, created) = (
+            server.get(token, &format!("/v1/folders?path={named}")).await,
+            server.send(new.json(&json!({"cwd": named}))).await,
+        );
+        assert_eq!(listed.0, 403, "{}", listed.1);
+        for (_, answer) in [listed, created].iter().filter(|(status, _)| *status == 403) {
+            let detail = answer["detail"].as_str().unwrap();
+            assert!(detail.contains(&named) && !detail.contains(&target), "{detail}");
+        }
+    }
+}

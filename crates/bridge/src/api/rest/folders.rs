@@ -55,7 +55,7 @@ impl Picker {
     fn allowed(&self, path: &str) -> Result<String, Error> {
         let real = self.sessions.folder(&self.caller, path)?;
         if is_sensitive_folder(&real) {
-            let message = format!("`{real}` is a folder of credentials");
+            let message = format!("`{path}` is a folder of credentials");
             return Err(Error::new(Code::Forbidden, message, "choose another folder"));
         }
         Ok(real)
@@ -94,10 +94,17 @@ fn list(picker: &Picker, path: &str, q: &str) -> Result<FolderList, Error> {
         return Ok(FolderList { home, items, ..FolderList::default() });
     }
     let path = if path.is_empty() { home.as_deref().unwrap_or("/") } else { path };
-    let path = picker.allowed(path)?;
+    let (sent, path) = (path, picker.allowed(path)?);
     let folder = PathBuf::from(&path);
     let parent = folder.parent().and_then(FilePath::to_str).and_then(|parent| picker.allowed(parent).ok());
-    let (items, more) = items(picker, &folder, q)?;
+    let (items, more) = items(picker, &folder, q).map_err(|error| match error.code() {
+        // The reason names the path behind a link.
+        Code::Invalid => {
+            let message = format!("The folder `{sent}` cannot be read");
+            Error::new(Code::Invalid, message, "choose another folder")
+        }
+        _ => error,
+    })?;
     Ok(FolderList { path: Some(path), parent, home, items, more })
 }
 

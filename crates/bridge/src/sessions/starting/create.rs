@@ -14,7 +14,7 @@ use crate::git::Git;
 use crate::journal::{Key, NewSession, Novelty, Session};
 use crate::limits::BASE_COMMIT_WAIT;
 use crate::sessions::Sessions;
-use crate::sessions::active::{Admission, check_folder};
+use crate::sessions::active::{Admission, hidden_folder};
 use crate::sessions::running::actor::ActorCommand;
 use crate::sessions::running::command_ids;
 use crate::sessions::running::input;
@@ -243,7 +243,10 @@ impl Sessions {
             let message = format!("`{folder}` cannot be used: its path is not valid UTF-8");
             Error::new(Code::Invalid, message, "rename the folder")
         })?;
-        check_folder(caller, &real)?;
+        // The path as it was sent: where its links lead is not for those who may not see it.
+        if !caller.sees(&real) {
+            return Err(hidden_folder(caller, folder));
+        }
         Ok(real)
     }
 
