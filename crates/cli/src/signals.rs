@@ -57,6 +57,7 @@ impl Signals {
 #[cfg(unix)]
 pub(crate) fn signals_of_server() -> io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
+    catch_file_size_limit()?;
     let mut signals = Signals::catch()?;
     let mut hangup = if ignores_hangup() { None } else { Some(signal(SignalKind::hangup())?) };
     Ok(async move {
@@ -76,6 +77,15 @@ pub(crate) fn signals_of_server() -> io::Result<impl Future<Output = ()>> {
 #[cfg(not(unix))]
 pub(crate) fn signals_of_server() -> io::Result<impl Future<Output = ()>> {
     signals()
+}
+
+/// Catches SIGXFSZ, which would end the process when a file reaches the limit of its size (`ulimit -f`). The
+/// write then fails like one on a full disk. It is caught and not ignored, so that agents do not inherit it.
+#[cfg(unix)]
+pub(crate) fn catch_file_size_limit() -> io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    // The handler stays when the receiver is dropped.
+    signal(SignalKind::from_raw(rustix::process::Signal::XFSZ.as_raw())).map(drop)
 }
 
 /// True if SIGHUP is ignored, as under `nohup`; to catch it would undo that. Also true on systems where this

@@ -103,7 +103,11 @@ impl JournalError {
         let (kind, hint) = match source.kind() {
             std::io::ErrorKind::NotFound => (ErrorKind::NotFound, "check the path"),
             std::io::ErrorKind::PermissionDenied => (ErrorKind::Io, "check who may read and write it"),
+            // The second is the limit of file sizes, not a check of our own, which has no number.
             std::io::ErrorKind::StorageFull => (ErrorKind::Full, "make room on the disk"),
+            std::io::ErrorKind::FileTooLarge if source.raw_os_error().is_some() => {
+                (ErrorKind::Full, "raise the limit of file sizes (`ulimit -f`) of the server")
+            }
             std::io::ErrorKind::AlreadyExists => (ErrorKind::Exists, "choose another name"),
             _ => (ErrorKind::Io, ""),
         };

@@ -10,6 +10,7 @@ use tidings::host::{self, HostFolder};
 use tidings_bridge::server::limit_open_files;
 
 use crate::error::Exit;
+use crate::signals::catch_file_size_limit;
 
 /// Arguments of `tidings host`.
 #[derive(Debug, Args)]
@@ -29,8 +30,11 @@ pub(crate) fn run(args: &HostArgs) -> anyhow::Result<Exit> {
     let socket = std::io::stdin().as_fd().try_clone_to_owned()?;
     // A runtime with one thread is enough, and keeps the memory of a host small.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime
-        .block_on(host::run(HostFolder::new(&args.folder), UnixListener::from(socket)))
-        .context("The agent host failed")?;
+    let hosted = async {
+        catch_file_size_limit().context("Failed to catch SIGXFSZ")?;
+        let running = host::run(HostFolder::new(&args.folder), UnixListener::from(socket));
+        running.await.context("The agent host failed")
+    };
+    runtime.block_on(hosted)?;
     Ok(Exit::Success)
 }

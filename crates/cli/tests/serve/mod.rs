@@ -6,6 +6,8 @@ mod agents;
 mod backup;
 mod commands;
 mod drain;
+#[cfg(target_os = "linux")]
+mod file_size;
 mod journal;
 pub(crate) mod machine;
 mod open_files;

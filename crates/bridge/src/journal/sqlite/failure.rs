@@ -1,7 +1,7 @@
 //! Errors of `SQLite` as errors of the journal.
 
 use rusqlite::Error as Sql;
-use rusqlite::ffi::ErrorCode;
+use rusqlite::ffi::{self, ErrorCode};
 
 use crate::journal::{ErrorKind, JournalError};
 
@@ -24,10 +24,28 @@ pub(super) fn damaged(what: &str) -> JournalError {
 const RESTORE: &str =
     "stop the server, put the file aside, and start from a backup; readers will get a reset";
 
+/// True if a failed write is that of a file that must not grow. `SQLite` does not tell the reason for a failed
+/// write, and a process with such a limit fails for it rather than for a broken disk.
+#[cfg(unix)]
+fn is_at_size_limit(extended_code: i32) -> bool {
+    use rustix::process::{Resource, getrlimit};
+    let is_write = [ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_TRUNCATE, ffi::SQLITE_IOERR_SHMSIZE]
+        .contains(&extended_code);
+    is_write && getrlimit(Resource::Fsize).current.is_some()
+}
+
+#[cfg(not(unix))]
+fn is_at_size_limit(_: i32) -> bool {
+    false
+}
+
 fn translate(doing: &str, error: Sql) -> JournalError {
     let (kind, hint) = match &error {
         Sql::SqliteFailure(failure, _) => match failure.code {
             ErrorCode::DiskFull => (ErrorKind::Full, "make room on the disk; the next call tries again"),
+            ErrorCode::SystemIoFailure if is_at_size_limit(failure.extended_code) => {
+                (ErrorKind::Full, "raise the limit of file sizes (`ulimit -f`) of the server")
+            }
             // Every call checks before it writes, so a conflicting row should not exist.
             ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::ConstraintViolation => {
                 (ErrorKind::Damaged, RESTORE)
