@@ -1,5 +1,7 @@
 //! `tidings audit`: the audit log of decisions.
 
+mod line;
+
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,7 +9,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use reqwest::{Method, Response};
 use serde::Serialize;
-use tidings_bridge::journal::{AUDIT_START, AuditEntry, AuditKey, verify_audit, verify_sealed_audit};
+use tidings_bridge::journal::{AUDIT_START, AuditKey, verify_audit, verify_sealed_audit};
 use tokio::runtime::Runtime;
 
 use crate::commands::remote::RemoteArgs;
@@ -67,6 +69,9 @@ struct AuditVerdict {
     sealed: u64,
     /// True if the seals were checked with the key.
     key: bool,
+    /// The reason why the log is wrong.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
 }
 
 impl AuditCommand {
@@ -125,13 +130,13 @@ impl AuditVerify {
         };
         let key = self.key()?;
         let (mut last, mut sealed) = ((0, AUDIT_START.to_owned()), 0);
-        let mut ok = true;
+        let mut reason = None;
         for line in source.lines() {
             let line = line?;
             if line.trim().is_empty() {
                 continue;
             }
-            let entry: AuditEntry = serde_json::from_str(&line).map_err(|error| CannotRun {
+            let entry = line::read(&line).map_err(|error| CannotRun {
                 code: "failed",
                 message: format!("Line {} is not an entry of an audit log: {error}", last.0 + 1),
                 hint: "give a file written by `tidings audit export`",
@@ -141,25 +146,43 @@ impl AuditVerify {
                 Some(key) => verify_sealed_audit(before, [&entry], key),
                 None => verify_audit(before, [&entry]),
             };
+            let number = last.0 + 1;
             let Ok(next) = verified else {
-                ok = false;
+                let message = "does not follow from the one before it, or its seal is wrong";
+                reason = Some(format!("Line {number} {message}"));
                 break;
             };
+            if !line::has_server_keys(&line, &entry) {
+                reason = Some(format!("Line {number} has other keys than a server writes"));
+                break;
+            }
             sealed += u64::from(entry.is_sealed());
             last = next;
         }
         let (lines, hash) = last;
+        let reason = reason.or_else(|| missing_lines(lines, key.as_ref()?));
+        let ok = reason.is_none();
         if self.remote.json {
-            out.json(&AuditVerdict { ok, lines, hash, sealed, key: key.is_some() })?;
-        } else if ok {
+            out.json(&AuditVerdict { ok, lines, hash, sealed, key: key.is_some(), reason })?;
+        } else if let Some(reason) = reason {
+            out.note(&reason)?;
+        } else {
             out.text(&format!("{lines} {hash}\n"))?;
             out.note(&proof_summary(lines, sealed, key.is_some()))?;
-        } else {
-            let line = lines + 1;
-            out.note(&format!("Line {line} does not follow from the one before it, or its seal is wrong"))?;
         }
         Ok(if ok { Exit::Success } else { Exit::Failure })
     }
+}
+
+/// The reason why a log is too short for its key, which knows the number of lines that were there before it.
+fn missing_lines(lines: u64, key: &AuditKey) -> Option<String> {
+    let before = key.from().saturating_sub(1);
+    (lines < before).then(|| {
+        format!(
+            "Lines {} to {before} are missing: the log had {before} lines when its key was made",
+            lines + 1
+        )
+    })
 }
 
 /// Describes what the verification proves, and what it does not.
