@@ -7,7 +7,7 @@ use anstream::{AutoStream, ColorChoice};
 use clap::ValueEnum;
 use serde::Serialize;
 
-use crate::terminal::safe;
+use tidings_transcript::export::{is_hidden, joins_emoji};
 
 /// When to use colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -142,7 +142,7 @@ pub(crate) fn json_line(value: &impl Serialize) -> serde_json::Result<String> {
     let mut line = String::with_capacity(text.len() + 1);
     for c in text.chars() {
         // Outside of strings JSON is ASCII, so every such character is in a string.
-        if safe::is_hidden(c) || c == '\u{7f}' {
+        if is_hidden(c) || c == '\u{7f}' {
             for unit in c.encode_utf16(&mut [0; 2]) {
                 let _ = write!(line, "\\u{unit:04x}");
             }
@@ -154,18 +154,19 @@ pub(crate) fn json_line(value: &impl Serialize) -> serde_json::Result<String> {
     Ok(line)
 }
 
-/// Makes text from agents, tools and files safe for a terminal: a visible character replaces each control
-/// character.
+/// Makes text from agents, tools and files safe for a terminal: a visible character replaces each character
+/// that controls it, is invisible or reorders others.
 pub(crate) fn printable(text: &str) -> String {
+    let mut before = None;
     text.chars()
-        .map(|c| match c {
-            '\t' => ' ',
-            c if c.is_control() => char::REPLACEMENT_CHARACTER,
-            // Bidirectional controls, which reorder text.
-            '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-                char::REPLACEMENT_CHARACTER
+        .map(|c| {
+            let before = before.replace(c);
+            match c {
+                '\t' => ' ',
+                c if joins_emoji(before, c) => c,
+                c if c.is_control() || is_hidden(c) => char::REPLACEMENT_CHARACTER,
+                c => c,
             }
-            c => c,
         })
         .collect()
 }
@@ -176,10 +177,21 @@ mod tests {
     use crate::terminal::safe::tests::HOSTILE;
 
     #[test]
+    fn k32_lines_show_every_hidden_character() {
+        for text in HOSTILE.into_iter().chain(["a\u{200b}b\u{ad}c\u{2060}d\u{feff}", "\u{600}\u{13430}"]) {
+            let shown = printable(text);
+            assert_eq!(shown.chars().find(|c| c.is_control() || is_hidden(*c)), None, "{text:?}");
+        }
+        assert_eq!(printable("a\u{200b}b"), "a\u{fffd}b");
+        let emoji = "👩\u{200d}💻 ❤\u{fe0f} 日本";
+        assert_eq!(printable(emoji), emoji, "what is part of an emoji stays");
+    }
+
+    #[test]
     fn k13_json_lines_show_nothing_that_controls_a_terminal_and_lose_nothing() {
         for text in HOSTILE.into_iter().chain(["\u{9b}2J", "\u{e0041}", "plain äöü 日本 👍"]) {
             let line = json_line(&text).unwrap();
-            let bad = line.trim_end_matches('\n').chars().find(|c| c.is_control() || safe::is_hidden(*c));
+            let bad = line.trim_end_matches('\n').chars().find(|c| c.is_control() || is_hidden(*c));
             assert_eq!(bad, None, "{text:?}");
             assert_eq!(serde_json::from_str::<String>(&line).unwrap(), text);
         }

@@ -6,6 +6,8 @@
 
 use std::fmt::Write as _;
 
+use tidings_transcript::export::{is_hidden, joins_emoji};
+
 /// Makes a text of several lines safe to show. Line breaks are kept.
 pub(crate) fn text(text: &str) -> String {
     filtered(text, Purpose::Reading)
@@ -41,10 +43,7 @@ fn filtered(text: &str, purpose: Purpose) -> String {
             // Control pictures, such as ␛ for an escape.
             '\0'..='\u{1f}' => shown.extend(char::from_u32(0x2400 + u32::from(c))),
             '\u{7f}' => shown.push('␡'),
-            // Parts of emoji such as 👩‍💻 and ❤️.
-            '\u{200d}' | '\u{fe0f}' if purpose == Purpose::Reading && u32::from(before) >= 0x203c => {
-                shown.push(c);
-            }
+            c if purpose == Purpose::Reading && joins_emoji(Some(before), c) => shown.push(c),
             c if is_hidden(c) || (purpose == Purpose::Deciding && is_odd_space(c)) => {
                 // Writing into a String cannot fail.
                 let _ = write!(shown, "⟨{:04X}⟩", u32::from(c));
@@ -54,15 +53,6 @@ fn filtered(text: &str, purpose: Purpose) -> String {
         before = c;
     }
     shown
-}
-
-/// True for characters that are invisible or reorder others.
-pub(crate) fn is_hidden(c: char) -> bool {
-    matches!(c,
-        '\u{80}'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-        | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 fn is_odd_space(c: char) -> bool {

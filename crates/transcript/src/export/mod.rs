@@ -51,7 +51,7 @@ pub use html::{IndexedSession, index_page};
 pub use json::{EntryJson, ResultJson, ToolJson};
 pub use learn::learn_secrets;
 pub use metadata::SessionMetadata;
-pub use sanitize::safe_text;
+pub use sanitize::{is_hidden, joins_emoji, safe_text};
 pub use text::Style;
 
 use crate::redact::Redactor;

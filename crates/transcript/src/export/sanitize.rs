@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// The text reduced to visible characters, line ends and tabs.
 ///
 /// Terminal colours are removed, since tools print them everywhere; other control characters and
-/// bidirectional marks become U+FFFD, so that a reader sees that they were there.
+/// [hidden](is_hidden) ones become U+FFFD, so that a reader sees that they were there.
 pub fn safe_text(text: &str) -> Cow<'_, str> {
     if !text.contains(is_unsafe) {
         return Cow::Borrowed(text);
@@ -20,10 +20,12 @@ pub fn safe_text(text: &str) -> Cow<'_, str> {
             continue;
         }
         let mut characters = rest.chars();
-        let found = characters.next();
+        let found = characters.next().unwrap_or_default();
         rest = characters.as_str();
-        // A carriage return before a line feed is a Windows line end; alone it would overwrite the line.
-        if found != Some('\r') || !rest.starts_with('\n') {
+        if joins_emoji(out.chars().next_back(), found) {
+            out.push(found);
+        } else if found != '\r' || !rest.starts_with('\n') {
+            // A carriage return before a line feed is a Windows line end; alone it would overwrite the line.
             out.push(char::REPLACEMENT_CHARACTER);
         }
     }
@@ -64,13 +66,42 @@ pub(super) fn is_safe_link(url: &str) -> bool {
     matches!(scheme.as_deref(), Some("http" | "https" | "mailto"))
 }
 
-fn is_unsafe(character: char) -> bool {
+/// Returns true for characters that are invisible, reorder others or control how others look: the category
+/// `Cf` of Unicode, its default ignorable characters, line separators, and control characters after ASCII.
+///
+/// ```
+/// use tidings_transcript::export::is_hidden;
+///
+/// assert!(is_hidden('\u{200b}') && is_hidden('\u{202e}') && is_hidden('\u{e0041}'));
+/// assert!(!is_hidden('a') && !is_hidden('é') && !is_hidden('\n'));
+/// ```
+pub fn is_hidden(character: char) -> bool {
+    matches!(character,
+        '\u{80}'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}'
+        | '\u{890}' | '\u{891}' | '\u{8e2}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+        | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1343f}' | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Returns true for a hidden character that is part of an emoji such as 👩‍💻 or ❤️, after the character
+/// before it.
+pub fn joins_emoji(before: Option<char>, character: char) -> bool {
+    let follows_picture = before.is_some_and(|before| {
+        let is_picture = matches!(before,
+            '\u{203c}'..='\u{2bff}' | '\u{3030}' | '\u{303d}' | '\u{3297}' | '\u{3299}' | '\u{1f000}'..='\u{1faff}');
+        is_picture && !is_hidden(before)
+    });
     match character {
-        '\n' | '\t' => false,
-        // Bidirectional marks, which reorder the displayed text.
-        '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
-        character => character.is_control(),
+        '\u{fe0f}' => follows_picture,
+        '\u{200d}' => follows_picture || before == Some('\u{fe0f}'),
+        _ => false,
     }
+}
+
+fn is_unsafe(character: char) -> bool {
+    !matches!(character, '\n' | '\t') && (character.is_control() || is_hidden(character))
 }
 
 /// The text after a colour sequence (`ESC [ … m`), if it begins with one.
@@ -86,6 +117,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    const EMOJI_JOINERS: [char; 2] = ['\u{200d}', '\u{fe0f}'];
 
     #[test]
     fn f122_nothing_steers_a_terminal() {
@@ -104,6 +137,24 @@ mod tests {
     }
 
     #[test]
+    fn k32_every_hidden_character_is_seen() {
+        for (text, expected) in [
+            ("zero\u{200b}width\u{feff}", "zero\u{fffd}width\u{fffd}"),
+            ("soft\u{ad}hyphen, word\u{2060}joiner", "soft\u{fffd}hyphen, word\u{fffd}joiner"),
+            (
+                "tag\u{e0041}s, \u{600}\u{8e2}\u{110bd}\u{13430}",
+                "tag\u{fffd}s, \u{fffd}\u{fffd}\u{fffd}\u{fffd}",
+            ),
+            ("a\u{200d}b\u{fe0f}", "a\u{fffd}b\u{fffd}"),
+            ("👩\u{200d}💻 ❤\u{fe0f}\u{200d}🔥", "👩\u{200d}💻 ❤\u{fe0f}\u{200d}🔥"),
+            ("❤\u{fe0f}\u{fe0f}", "❤\u{fe0f}\u{fffd}"),
+            ("\u{202e}\u{200d}", "\u{fffd}\u{fffd}"),
+        ] {
+            assert_eq!(safe_text(text), expected);
+        }
+    }
+
+    #[test]
     fn lines_are_short() {
         assert_eq!(short_line("  a\n b\tc ", 10), "a b c");
         assert_eq!(short_line("abcdef", 6), "abcdef");
@@ -115,7 +166,9 @@ mod tests {
         #[test]
         fn f122_only_what_is_visible_is_left(text in "\\PC*|[\\x00-\\x1f\\x7f-\\u{9f}\\u{202a}-\\u{202e}a\\[m;0-9]*") {
             let safe = safe_text(&text).into_owned();
-            prop_assert!(!safe.contains(is_unsafe));
+            // Parts of emoji stay.
+            let rest = safe.replace(EMOJI_JOINERS, "");
+            prop_assert!(!rest.contains(is_unsafe));
             prop_assert_eq!(safe_text(&safe).into_owned(), safe.clone());
             prop_assert!(!short_line(&text, 20).contains('\n'));
         }
