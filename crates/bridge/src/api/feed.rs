@@ -21,6 +21,12 @@ pub(crate) trait Encoder {
     /// Adds an event to a batch. Some events have no form in some protocols.
     fn encode(&mut self, event: &Event, batch: &mut Self::Batch);
 
+    /// Adds more of an event that was too long for one batch; false if there is no more.
+    fn encode_rest(&mut self, batch: &mut Self::Batch) -> bool {
+        let _ = batch;
+        false
+    }
+
     /// True if the protocol also shows the lines of the CLI.
     fn shows_frames(&self) -> bool {
         false
@@ -69,6 +75,9 @@ impl<E: Encoder> Feed<E> {
     /// Events before the end are returned first, and the end with the next call.
     pub(crate) async fn next(&mut self) -> Result<E::Batch, FeedEnd> {
         let mut batch = E::Batch::default();
+        if self.encoder.encode_rest(&mut batch) {
+            return Ok(batch);
+        }
         loop {
             if let Some(end) = &self.end {
                 return Err(end.clone());
@@ -78,6 +87,9 @@ impl<E: Encoder> Feed<E> {
                 None => self.release(&mut batch),
             }
             while batch.bytes() < CHUNK_BYTES && self.end.is_none() {
+                if self.encoder.encode_rest(&mut batch) {
+                    continue;
+                }
                 let Some(next) = self.events.next().now_or_never() else { break };
                 self.take(next, &mut batch);
             }

@@ -21,7 +21,7 @@ use tokio::time::{Instant, Interval, MissedTickBehavior};
 use super::Api;
 use super::deltas::Deltas;
 use super::feed::{Encoder, EventBatch, Feed, FeedEnd, reason};
-use super::mobile::MessagePosition;
+use super::mobile::{MessagePosition, PartTranslator};
 use super::recovery::Start;
 use super::stream_lifetime::{StreamEnd, StreamLifetime, retry_ms};
 use super::visibility::{self, Visibility};
@@ -89,13 +89,11 @@ pub(crate) async fn session_events(
         Dialect::Frames => DialectTranslator::Frames,
         Dialect::Mobile => {
             let start = phone_start(&api, &subscribed, position).await?;
-            write_all(&mut out, &start.cursor.to_string(), |emit| {
-                start.rest.iter().for_each(|message| emit(wire::phone(message)));
-            });
-            DialectTranslator::Mobile(Box::new(start.translator))
+            write_phone_rest(&mut out, &start);
+            DialectTranslator::Mobile(Box::new(PartTranslator::new(start.translator)))
         }
     };
-    let source = SseSource::Session(Box::new(Feed::new(events, SseEncoder(translator), Deltas::All)));
+    let source = SseSource::Session(Box::new(Feed::new(events, SseEncoder::new(translator), Deltas::All)));
     Ok(respond(SseFeed::new(&api, lifetime, out.into(), source)))
 }
 
@@ -257,25 +255,56 @@ impl EventBatch for SseBuffer {
 }
 
 /// Encodes events as server-sent events in a dialect.
-struct SseEncoder(DialectTranslator);
+struct SseEncoder {
+    translator: DialectTranslator,
+    /// The cursor of the last event.
+    cursor: String,
+}
+
+impl SseEncoder {
+    fn new(translator: DialectTranslator) -> Self {
+        SseEncoder { translator, cursor: String::new() }
+    }
+
+    /// Adds messages of the last event. Only the last message of an event has its cursor.
+    fn write(&self, batch: &mut SseBuffer, messages: &[OwnedMessage]) {
+        for (number, (name, json, position)) in messages.iter().enumerate() {
+            let is_last = number + 1 == messages.len() && !self.translator.has_rest();
+            let position = position.filter(|_| !is_last).map(|position| position.to_string());
+            let id = if is_last { Some(self.cursor.as_str()) } else { position.as_deref() };
+            block(&mut batch.text, name, id, json);
+        }
+    }
+}
+
+/// Name, JSON and position of a message.
+type OwnedMessage = (String, String, Option<MessagePosition>);
 
 impl Encoder for SseEncoder {
     type Batch = SseBuffer;
 
     fn encode(&mut self, event: &Event, batch: &mut SseBuffer) {
-        let SseEncoder(translator) = self;
         if event.body.len() >= LONG_EVENT_BYTES
-            && let Some(name) = translator.as_stored(event)
+            && let Some(name) = self.translator.as_stored(event)
             && batch.block_in_parts(name, event)
         {
             return;
         }
-        let cursor = event.cursor.to_string();
-        write_all(&mut batch.text, &cursor, |emit| translator.translate(event, emit));
+        self.cursor = event.cursor.to_string();
+        let mut messages = Vec::new();
+        self.translator.translate(event, |message| messages.push(owned(message)));
+        self.write(batch, &messages);
+    }
+
+    fn encode_rest(&mut self, batch: &mut SseBuffer) -> bool {
+        let mut messages = Vec::new();
+        let is_some = self.translator.translate_rest(|message| messages.push(owned(message)));
+        self.write(batch, &messages);
+        is_some
     }
 
     fn shows_frames(&self) -> bool {
-        matches!(self.0, DialectTranslator::Frames)
+        matches!(self.translator, DialectTranslator::Frames)
     }
 }
 
@@ -378,18 +407,19 @@ fn write_end(end: FeedEnd, out: &mut String) {
     }
 }
 
-/// Writes all messages of an event. The last message has the cursor of the event as its id; the messages
-/// before it have their positions as ids, so that a client that is disconnected between them gets the rest.
-fn write_all(out: &mut String, cursor: &str, emit_all: impl FnOnce(&mut dyn FnMut(EncodedMessage<'_>))) {
-    let mut last: Option<(String, String, Option<MessagePosition>)> = None;
-    emit_all(&mut |message| {
-        let next = (message.name.into_owned(), message.json.into_owned(), message.position);
-        if let Some((name, json, position)) = last.replace(next) {
-            block(out, &name, position.map(|position| position.to_string()).as_deref(), &json);
-        }
-    });
-    if let Some((name, json, _)) = last {
-        block(out, &name, Some(cursor), &json);
+fn owned(message: EncodedMessage<'_>) -> OwnedMessage {
+    (message.name.into_owned(), message.json.into_owned(), message.position)
+}
+
+/// Writes the remaining messages of an event of which the phone has the first ones. The last message has the
+/// cursor of the event as its id; the messages before it have their positions as ids, so that a client that
+/// is disconnected between them gets the rest.
+fn write_phone_rest(out: &mut String, start: &Start) {
+    for (number, message) in start.rest.iter().enumerate() {
+        let is_last = number + 1 == start.rest.len();
+        let id = if is_last { start.cursor.to_string() } else { message.0.to_string() };
+        let encoded = wire::phone(message);
+        block(out, &encoded.name, Some(&id), &encoded.json);
     }
 }
 

@@ -52,7 +52,7 @@ pub(crate) struct EncodedMessage<'a> {
 pub(crate) enum DialectTranslator {
     Native,
     Ui,
-    Mobile(Box<mobile::MobileTranslator>),
+    Mobile(Box<mobile::PartTranslator>),
     Frames,
 }
 
@@ -103,6 +103,22 @@ impl DialectTranslator {
                 }
             }
         }
+    }
+
+    /// Calls `emit` with more messages of a long event; false if there are none.
+    pub(crate) fn translate_rest(&mut self, mut emit: impl FnMut(EncodedMessage<'_>)) -> bool {
+        let DialectTranslator::Mobile(mobile) = self else { return false };
+        let mut messages = Vec::new();
+        let is_some = mobile.translate_rest(&mut messages);
+        for message in &messages {
+            emit(phone(message));
+        }
+        is_some
+    }
+
+    /// True if the last event has messages that were not emitted yet.
+    pub(crate) fn has_rest(&self) -> bool {
+        matches!(self, DialectTranslator::Mobile(mobile) if mobile.has_rest())
     }
 }
 

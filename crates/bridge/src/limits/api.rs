@@ -97,6 +97,9 @@ pub(crate) const MOBILE_SUMMARY_CHARS: usize = 120;
 /// The text of one message to a phone; longer texts come in several messages.
 pub(crate) const MOBILE_TEXT_BYTES: usize = 64 << 10;
 
+/// Messages of one long text that are made at once.
+pub(crate) const MOBILE_PART_MESSAGES: usize = 2;
+
 /// The part of a text that a phone gets. The longest answers of a model have less.
 pub(crate) const MOBILE_TEXT_BYTES_MAX: usize = 1 << 20;
 

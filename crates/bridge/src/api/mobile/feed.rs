@@ -7,9 +7,9 @@ use futures_util::FutureExt as _;
 use tidings_protocol::mobile::{MobileBody, MobileMessage};
 use tokio_util::sync::CancellationToken;
 
+use super::parts::PartTranslator;
 use super::position::MessagePosition;
 use super::sync::Sync;
-use super::translator::MobileTranslator;
 use crate::api::deltas::Deltas;
 use crate::api::feed::{Encoder, EventBatch, Feed, FeedEnd};
 use crate::api::recovery::Start;
@@ -25,7 +25,7 @@ pub(crate) struct PhoneFeed {
     pub(super) stop: CancellationToken,
     /// The position after the last message that was returned.
     pub(super) position: MessagePosition,
-    events: Feed<MobileTranslator>,
+    events: Feed<PartTranslator>,
     /// Messages that are translated and not returned yet.
     ready: VecDeque<(MessagePosition, MobileMessage)>,
     /// The messages that the phone missed, until they are sent.
@@ -49,7 +49,7 @@ impl PhoneFeed {
             project: Arc::from(project),
             stop: CancellationToken::new(),
             position: MessagePosition::after(start.cursor),
-            events: Feed::new(events, start.translator, Deltas::All),
+            events: Feed::new(events, PartTranslator::new(start.translator), Deltas::All),
             ready: start.rest.into(),
             sync,
         }
@@ -125,13 +125,20 @@ impl PhoneFeed {
     }
 }
 
-impl Encoder for MobileTranslator {
+impl Encoder for PartTranslator {
     type Batch = PhoneBatch;
 
     fn encode(&mut self, event: &Event, batch: &mut PhoneBatch) {
         let from = batch.messages.len();
         self.translate(event, &mut batch.messages);
-        batch.bytes += batch.messages[from..].iter().map(|(_, message)| length(message)).sum::<usize>();
+        batch.count(from);
+    }
+
+    fn encode_rest(&mut self, batch: &mut PhoneBatch) -> bool {
+        let from = batch.messages.len();
+        let is_some = self.translate_rest(&mut batch.messages);
+        batch.count(from);
+        is_some
     }
 }
 
@@ -140,6 +147,13 @@ impl Encoder for MobileTranslator {
 pub(crate) struct PhoneBatch {
     messages: Vec<(MessagePosition, MobileMessage)>,
     bytes: usize,
+}
+
+impl PhoneBatch {
+    /// Counts the bytes of the messages from this one on.
+    fn count(&mut self, from: usize) {
+        self.bytes += self.messages[from..].iter().map(|(_, message)| length(message)).sum::<usize>();
+    }
 }
 
 impl EventBatch for PhoneBatch {

@@ -10,6 +10,7 @@ mod feed;
 mod incoming;
 mod long_texts;
 mod outgoing;
+mod parts;
 mod position;
 mod projects;
 mod resume;
@@ -18,6 +19,7 @@ mod sync;
 mod translator;
 mod work;
 
+pub(crate) use parts::PartTranslator;
 pub(crate) use position::MessagePosition;
 pub(crate) use translator::MobileTranslator;
 #[cfg(test)]

@@ -4,14 +4,18 @@ use std::sync::Arc;
 
 use tidings_protocol::api::{Notice, SocketMessage};
 use tokio::sync::broadcast;
+use tokio_tungstenite::tungstenite::Error as SocketError;
 use tokio_util::sync::CancellationToken;
 
-use super::link::Utf8Bytes;
+use axum::body::Bytes;
+
+use super::link::{Message, Utf8Bytes, WebSocket};
 use crate::api::feed::{Encoder, EventBatch, Feed, FeedEnd, reason};
 use crate::api::visibility::Visibility;
 use crate::api::wire::body_text;
 use crate::error::Error;
 use crate::journal::Event;
+use crate::limits::LONG_EVENT_BYTES;
 use crate::sessions::Sessions;
 
 /// One subscription of a WebSocket.
@@ -32,11 +36,45 @@ pub(crate) enum SocketSource {
 #[derive(Debug)]
 pub(crate) enum SocketUpdate {
     /// Messages, and more will follow.
-    Some(Vec<Utf8Bytes>),
+    Some(Vec<SocketText>),
     /// The last messages.
-    Last(Vec<Utf8Bytes>),
+    Last(Vec<SocketText>),
     /// The client has unsubscribed.
     Stopped,
+}
+
+/// A message of a subscription.
+#[derive(Debug)]
+pub(crate) enum SocketText {
+    /// A message in one piece.
+    Whole(Utf8Bytes),
+    /// The message of a long event, whose body is the one that all subscribers share.
+    Long { head: String, body: Bytes, end: &'static str },
+}
+
+impl SocketText {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            SocketText::Whole(text) => text.len(),
+            SocketText::Long { head, body, end } => head.len() + body.len() + end.len(),
+        }
+    }
+
+    /// Writes the message. It is sent with the next flush at the latest.
+    pub(crate) async fn write(self, socket: &mut WebSocket) -> Result<(), SocketError> {
+        match self {
+            SocketText::Whole(text) => socket.feed(Message::Text(text)).await,
+            SocketText::Long { head, body, end } => {
+                socket.send_parts([head.into(), body, Bytes::from_static(end.as_bytes())]).await
+            }
+        }
+    }
+}
+
+impl From<String> for SocketText {
+    fn from(text: String) -> Self {
+        SocketText::Whole(text.into())
+    }
 }
 
 impl SocketFeed {
@@ -84,6 +122,10 @@ impl SocketSource {
     }
 }
 
+/// The text around the key, the cursor and the body of an event.
+const EVENT_HEAD: [&str; 3] = [r#"{"type":"event","session":"#, r#","cursor":""#, r#"","event":"#];
+const EVENT_END: &str = "}";
+
 /// Encodes events as messages of the WebSocket.
 pub(crate) struct SocketEncoder {
     /// The key of the session as JSON.
@@ -99,8 +141,18 @@ impl SocketEncoder {
     fn event(&self, event: &Event) -> String {
         // One allocation, because this runs for each delta and each subscriber.
         let (session, cursor, body) = (self.key.as_str(), event.cursor.to_string(), body_text(event));
-        [r#"{"type":"event","session":"#, session, r#","cursor":""#, &cursor, r#"","event":"#, &body, "}"]
-            .concat()
+        [EVENT_HEAD[0], session, EVENT_HEAD[1], &cursor, EVENT_HEAD[2], &body, EVENT_END].concat()
+    }
+
+    /// The message of a long event, whose body is not copied: each subscriber whose client does not read
+    /// would hold a copy, and late ones a copy of their own. `None` if the body is not text.
+    fn long_event(&self, event: &Event) -> Option<SocketText> {
+        if event.body.len() < LONG_EVENT_BYTES || std::str::from_utf8(&event.body).is_err() {
+            return None;
+        }
+        let (session, cursor) = (self.key.as_str(), event.cursor.to_string());
+        let head = [EVENT_HEAD[0], session, EVENT_HEAD[1], &cursor, EVENT_HEAD[2]].concat();
+        Some(SocketText::Long { head, body: Bytes::from_owner(Arc::clone(&event.body)), end: EVENT_END })
     }
 }
 
@@ -108,22 +160,25 @@ impl Encoder for SocketEncoder {
     type Batch = SocketBatch;
 
     fn encode(&mut self, event: &Event, batch: &mut SocketBatch) {
-        // A long message stays in memory until the client reads it, so subscribers share one copy. A short
-        // one is encoded once too; checking its bytes again is cheaper than encoding them.
+        if let Some(message) = self.long_event(event) {
+            return batch.push(message);
+        }
+        // It is encoded once for all subscribers; checking its bytes again is cheaper than encoding them.
         let bytes = event.forms.socket(|| self.event(event).into());
-        batch.push(Utf8Bytes::try_from(bytes).unwrap_or_else(|_| self.event(event).into()));
+        let text = Utf8Bytes::try_from(bytes).unwrap_or_else(|_| self.event(event).into());
+        batch.push(SocketText::Whole(text));
     }
 }
 
 /// Messages that are sent together.
 #[derive(Debug, Default)]
 pub(crate) struct SocketBatch {
-    messages: Vec<Utf8Bytes>,
+    messages: Vec<SocketText>,
     bytes: usize,
 }
 
 impl SocketBatch {
-    fn push(&mut self, message: Utf8Bytes) {
+    fn push(&mut self, message: SocketText) {
         self.bytes += message.len();
         self.messages.push(message);
     }

@@ -41,16 +41,25 @@ impl WebSocket {
     /// Writes a message that is sent with the next flush. The frames of a long message are sent before this
     /// returns.
     pub(crate) async fn feed(&mut self, message: Message) -> Result<(), SocketError> {
-        let Message::Text(text) = &message else { return self.0.feed(message).await };
-        if text.len() < LONG_EVENT_BYTES {
-            return self.0.feed(message).await;
+        match message {
+            Message::Text(text) if text.len() >= LONG_EVENT_BYTES => self.send_parts([text.into()]).await,
+            message => self.0.feed(message).await,
         }
-        let bytes = Bytes::from(text.clone());
-        for start in (0..bytes.len()).step_by(LONG_EVENT_BYTES) {
-            let end = bytes.len().min(start + LONG_EVENT_BYTES);
-            let data = if start == 0 { Data::Text } else { Data::Continue };
-            let frame = Frame::message(bytes.slice(start..end), OpCode::Data(data), end == bytes.len());
-            self.0.send(Message::Frame(frame)).await?;
+    }
+
+    /// Writes one text message that consists of these parts, which are not copied as a whole.
+    pub(crate) async fn send_parts<const N: usize>(&mut self, parts: [Bytes; N]) -> Result<(), SocketError> {
+        let starts = |part: &Bytes| (0..part.len()).step_by(CHUNK_BYTES);
+        let mut left: usize = parts.iter().map(|part| starts(part).count()).sum();
+        let mut data = Data::Text;
+        for part in parts {
+            for start in starts(&part) {
+                left -= 1;
+                let chunk = part.slice(start..part.len().min(start + CHUNK_BYTES));
+                let frame = Frame::message(chunk, OpCode::Data(data), left == 0);
+                self.0.send(Message::Frame(frame)).await?;
+                data = Data::Continue;
+            }
         }
         Ok(())
     }

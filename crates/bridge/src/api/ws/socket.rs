@@ -10,7 +10,7 @@ use tokio_tungstenite::tungstenite::Error as SocketError;
 use tokio_util::sync::CancellationToken;
 
 use super::close::Close;
-use super::feed::{SocketEncoder, SocketFeed, SocketSource, SocketUpdate, to_json};
+use super::feed::{SocketEncoder, SocketFeed, SocketSource, SocketText, SocketUpdate, to_json};
 use super::heartbeat::Heartbeat;
 use super::input_order::InputOrder;
 use super::link::{Message, WebSocket};
@@ -343,14 +343,14 @@ impl SocketConnection {
             SocketUpdate::Last(messages) => (messages, true),
             SocketUpdate::Stopped => return Ok(()),
         };
-        let bytes: usize = messages.iter().map(|message| message.len()).sum();
+        let bytes: usize = messages.iter().map(SocketText::len).sum();
         // A long event takes longer on a slow connection; one that makes no progress times out in the
         // connection itself.
         let write_wait = WRITE_WAIT + Duration::from_secs((bytes / LONG_EVENT_BYTES) as u64 * 4);
         let socket = &mut self.socket;
         let writing = async {
             for message in messages {
-                socket.feed(Message::Text(message)).await?;
+                message.write(socket).await?;
             }
             socket.flush().await
         };
