@@ -192,6 +192,7 @@ impl From<tidings::Error> for Error {
             Kind::NoSession => Code::NotFound,
             Kind::Timeout => Code::Timeout,
             Kind::Settled => Code::AlreadyAnswered,
+            Kind::Taken => Code::Conflict,
             Kind::Closed | Kind::Cancelled => Code::Unavailable,
             _ => Code::Agent,
         };

@@ -150,6 +150,12 @@ pub(crate) fn variables<S: AsRef<OsStr>>(names: &[S]) -> Vec<(OsString, OsString
     names.iter().filter_map(|name| Some((name.as_ref().to_owned(), std::env::var_os(name)?))).collect()
 }
 
+/// The name of the program that this process runs.
+pub(crate) fn own_name() -> Option<String> {
+    let program = std::env::current_exe().ok()?;
+    Some(program.file_stem()?.to_string_lossy().into_owned())
+}
+
 /// All environment variables.
 #[cfg(all(unix, feature = "host"))]
 pub(crate) fn all_variables() -> std::collections::BTreeMap<OsString, OsString> {

@@ -78,8 +78,10 @@ mod limits;
 pub mod mcp;
 pub mod options;
 mod pool;
+mod process_identity;
 mod prompt;
 mod query;
+mod session_lock;
 #[cfg(feature = "sessions")]
 pub mod sessions;
 pub mod transport;
@@ -93,8 +95,10 @@ pub use handlers::{
 pub use ids::Ids;
 pub use options::{Options, SystemPrompt};
 pub use pool::{Lease, Pool, PoolLimits, PooledSession};
+pub use process_identity::ProcessIdentity;
 pub use prompt::Prompt;
 pub use query::{Query, query, query_over, query_stream};
+pub use session_lock::{SessionHolder, SessionLock, SessionOwner};
 #[cfg(feature = "sessions")]
 pub use sessions::Sessions;
 pub use tidings_protocol::{

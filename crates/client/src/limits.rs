@@ -202,8 +202,7 @@ pub(crate) const SPOOL_RETRY: Duration = Duration::from_millis(500);
 #[cfg(all(unix, feature = "host"))]
 pub(crate) const HOST_LEASE: Duration = Duration::from_secs(600);
 
-/// The longest host record or exit record.
-#[cfg(all(unix, feature = "host"))]
+/// The longest record of a host, an exit or the holder of a session.
 pub(crate) const RECORD_BYTES_MAX: u64 = 64 << 10;
 
 /// Unconfirmed lines on their way to a host; half of its queue.
@@ -254,3 +253,13 @@ pub(crate) const LAST_VIEWERS_WAIT: Duration = Duration::from_secs(2);
 /// Time between the hangup of a terminal and the end by force.
 #[cfg(all(unix, feature = "terminal"))]
 pub(crate) const HANGUP_GRACE: Duration = Duration::from_secs(5);
+
+/// Time for an agent to end whose starter was killed, before its session counts as in use. An agent that gets
+/// SIGTERM ends within a second.
+pub(crate) const DYING_AGENT_WAIT: Duration = Duration::from_secs(5);
+
+/// Time for a process that has just locked a session to describe itself.
+pub(crate) const LOCK_RECORD_WAIT: Duration = Duration::from_millis(200);
+
+/// Time between two looks at the lock of a session.
+pub(crate) const LOCK_LOOK_EVERY: Duration = Duration::from_millis(10);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tidings::Ids;
+use tidings::{Ids, SessionOwner};
 use tidings::transport::Transport;
 use tidings_agent::Clock;
 use tidings_agent::session::Batches;
@@ -18,6 +18,7 @@ use crate::auth::trust::Trust;
 use crate::error::{Code, Error};
 #[cfg(unix)]
 use crate::hosts::Hosts;
+use crate::journal::Key;
 use crate::limits::{ABANDONED_AFTER, GROWING_SETTLES_AFTER, LIVE_MAX, PARK_AFTER};
 
 /// Configuration of sessions.
@@ -65,10 +66,38 @@ pub struct Config {
     /// Agent hosts, which keep agents across server restarts; without them agents end with the server.
     #[cfg(unix)]
     pub hosts: Option<Hosts>,
+    /// The command that runs these sessions, for other processes that want to continue one of them.
+    pub runner: Runner,
     /// The clock.
     pub clock: Clock,
     /// The source of ids.
     pub ids: Ids,
+}
+
+/// The command that runs sessions, as users of other processes know it.
+#[derive(Debug, Clone)]
+pub struct Runner {
+    /// The command, such as `tidings serve`.
+    pub command: String,
+    /// The data folder by which `tidings attach` finds it; none if it cannot be attached to.
+    pub data: Option<PathBuf>,
+}
+
+impl Default for Runner {
+    fn default() -> Self {
+        Runner { command: "tidings serve".to_owned(), data: None }
+    }
+}
+
+impl Runner {
+    /// The owner of a session, for the lock of its agent.
+    pub(super) fn owner_of(&self, key: &Key) -> SessionOwner {
+        let owner = SessionOwner::new(self.command.as_str());
+        let Some(data) = self.data.as_ref().and_then(|data| data.to_str()) else { return owner };
+        let is_plain = data.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-".contains(&byte));
+        let quoted = if is_plain { data.to_owned() } else { format!("'{}'", data.replace('\'', r"'\''")) };
+        owner.attached_by(format!("tidings attach {key} --data {quoted}"))
+    }
 }
 
 /// Configuration of sessions that people start themselves.
@@ -249,6 +278,7 @@ impl Default for Config {
             carrier: Carrier::new(launch::carrier),
             #[cfg(unix)]
             hosts: None,
+            runner: Runner::default(),
             clock: Clock::default(),
             ids: Ids::default(),
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard};
-use tidings::Ids;
+use tidings::{Ids, SessionLock, SessionOwner};
 use tidings_agent::{Clock, PermissionRegistry, Setup, UiMessage, UserInteractionRegistry};
 use tidings_protocol::api::{Delivery, Notice, QueueState, ServerPhase, SessionView};
 use tokio::sync::{Notify, broadcast};
@@ -42,6 +42,8 @@ pub(super) struct Entry {
     pub(super) trust: Option<Trust>,
     /// The configuration folder of the CLI.
     pub(super) config_dir: Option<PathBuf>,
+    /// The owner of the session, as its lock names it.
+    pub(super) owner: SessionOwner,
     pub(super) slots: AgentSlots,
     pub(super) permissions: PermissionRegistry,
     pub(super) questions: UserInteractionRegistry,
@@ -75,6 +77,8 @@ pub(super) struct Memory {
     pub(super) mode: ModeGuard,
     /// The agent's right to write the session.
     pub(super) claim: AgentClaim,
+    /// The lock of an adopted agent whose host has none.
+    pub(super) adopted_lock: Option<SessionLock>,
     /// Positions up to which the files of an observed session are stored. The next change stores them.
     pub(super) followed: Vec<FollowedFile>,
     /// Reason why the agent does not answer, while it does not.
@@ -126,6 +130,7 @@ impl Entry {
             ids: config.ids.clone(),
             trust: config.trust.clone(),
             config_dir: config.config_dir(false).map(Path::to_owned),
+            owner: config.runner.owner_of(&row.key),
             slots,
             permissions: PermissionRegistry::default(),
             questions: UserInteractionRegistry::default(),
@@ -142,6 +147,7 @@ impl Entry {
                 #[cfg(unix)]
                 host: None,
                 observed: None,
+                adopted_lock: None,
                 mode: ModeGuard::default(),
                 claim: AgentClaim::default(),
                 followed,
@@ -343,6 +349,7 @@ impl Memory {
     /// Forgets the agent after its end, and frees its slot, unless another agent is needed at once.
     pub(super) fn forget_agent(&mut self) {
         self.agent = None;
+        self.adopted_lock = None;
         self.closing = None;
         self.free_slot();
     }

@@ -34,7 +34,7 @@ use parking_lot::Mutex;
 use tidings_protocol::api::Notice;
 use tokio::sync::{Semaphore, broadcast};
 
-pub use config::{AgentProgram, Carrier, Config, Observe, Real};
+pub use config::{AgentProgram, Carrier, Config, Observe, Real, Runner};
 pub use delete::Transcript;
 pub(crate) use projects::{Projects, project_folder};
 pub(crate) use remote::{LostSession, SessionExtent, replica_settings};

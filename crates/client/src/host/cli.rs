@@ -18,7 +18,8 @@ use crate::error::{Error, ErrorKind};
 use crate::limits::{DRAIN, HOST_LINES_MAX};
 use crate::options::Orphans;
 use crate::transport::Exit;
-use crate::transport::process::{command, pipes, spawner};
+use crate::session_lock::AgentLock;
+use crate::transport::process::{self, command, pipes, spawner};
 
 /// A started CLI.
 #[derive(Debug, Clone)]
@@ -40,6 +41,7 @@ pub(super) struct CliLine {
 
 /// Starts the CLI of a host.
 pub(super) async fn start(host: &Arc<Host>, start: Start) -> Result<(), Error> {
+    let lock = process::lock(start.lock(&host.record.id)).await?;
     let spool = Spool::create(host.folder.spool(), start.spool_bytes_max()).map_err(|source| {
         Error::new(ErrorKind::Spawn, "Failed to create the spool", "free space in the folder of the hosts")
             .caused_by(source)
@@ -53,13 +55,14 @@ pub(super) async fn start(host: &Arc<Host>, start: Start) -> Result<(), Error> {
         let message = format!("Failed to start `{}`", program.display());
         Error::new(ErrorKind::Spawn, message, command::spawn_hint(&source)).caused_by(source)
     })?;
+    lock.set_agent(child.id());
     let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
     let cli = Cli { pid, owner, orphans, gone: CancellationToken::new() };
     let (input, lines) = mpsc::channel(HOST_LINES_MAX);
     let stdin = child.stdin.take();
-    if host.started(cli.clone(), spool, input, lease) {
+    if host.started(cli.clone(), spool, input, lease, Arc::clone(&lock)) {
         drop(tokio::spawn(write_stdin(Arc::clone(host), stdin, lines)));
-        drop(tokio::spawn(wait(Arc::clone(host), cli, child)));
+        drop(tokio::spawn(wait(Arc::clone(host), cli, child, lock)));
     }
     Ok(())
 }
@@ -106,7 +109,7 @@ impl Cli {
 }
 
 /// Waits for the exit, for the rest of the output, and stops leftovers of tools.
-async fn wait(host: Arc<Host>, cli: Cli, mut child: Child) {
+async fn wait(host: Arc<Host>, cli: Cli, mut child: Child, lock: Arc<AgentLock>) {
     use std::os::unix::process::ExitStatusExt as _;
     let stdout = child.stdout.take().map(|pipe| StdoutThread::start(Arc::clone(&host), pipe));
     if let Some(Err(error)) = &stdout {
@@ -130,6 +133,8 @@ async fn wait(host: Arc<Host>, cli: Cli, mut child: Child) {
     if let Some(stderr) = stderr {
         drop(stderr.await);
     }
+    // Before the bridge learns of the exit: it may start the next agent of the session then.
+    lock.release();
     host.set_exit(exit);
 }
 

@@ -9,8 +9,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::socket::{self, ReadHalf, Waiter, WriteHalf};
 use super::state::{Admitted, Host, HostEnd, Sent};
-use super::wire::{FromHost, Message, Reader, Refusal, ToHost};
+use super::wire::{FromHost, Message, Reader, Refusal, StartFailure, ToHost};
 use super::{Start, cli, ending};
+use crate::error::ErrorKind;
 use crate::limits::{HOST_BYTES_MAX, HOST_GREETING, HOST_GREETINGS_MAX};
 
 /// Time for a displaced bridge to receive the message that says so.
@@ -137,12 +138,17 @@ async fn start_agent(host: &Arc<Host>, start: &[u8]) -> Option<FromHost> {
         Ok(start) => start,
         Err(error) => {
             let message = format!("The launch request cannot be decoded: {error}");
-            return Some(FromHost::Failed { message, hint: String::new() });
+            let cause = StartFailure::Spawn;
+            return Some(FromHost::Failed { message, hint: String::new(), cause });
         }
     };
     let error = cli::start(host, start).await.err()?;
-    let cause = std::error::Error::source(&error).map(|source| format!(": {source}")).unwrap_or_default();
-    Some(FromHost::Failed { message: format!("{error}{cause}"), hint: error.hint().to_owned() })
+    let source = std::error::Error::source(&error).map(|source| format!(": {source}")).unwrap_or_default();
+    let cause = match error.kind() {
+        ErrorKind::Taken => StartFailure::Taken,
+        _ => StartFailure::Spawn,
+    };
+    Some(FromHost::Failed { message: format!("{error}{source}"), hint: error.hint().to_owned(), cause })
 }
 
 /// Serves the bridge until it disconnects or is displaced.

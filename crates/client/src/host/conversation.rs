@@ -28,6 +28,8 @@ pub(super) struct ConversationState {
     handshake: Option<String>,
     initialize: Option<Vec<u8>>,
     init: Option<Vec<u8>>,
+    /// The session of an `init` that was not taken yet.
+    started_session: Option<String>,
     written: HashSet<String>,
     written_in_order: VecDeque<String>,
 }
@@ -130,7 +132,10 @@ impl ConversationState {
             Kind::ControlResponse if self.handshake.is_some() && self.handshake == id() && succeeded() => {
                 self.initialize = Some(line.to_vec());
             }
-            Kind::System if frame.subtype().as_deref() == Some("init") => self.init = Some(line.to_vec()),
+            Kind::System if frame.subtype().as_deref() == Some("init") => {
+                self.init = Some(line.to_vec());
+                self.started_session = frame.session_id().map(std::borrow::Cow::into_owned);
+            }
             _ => {}
         }
     }
@@ -217,6 +222,11 @@ impl ConversationState {
     /// The CLI's reply to the handshake.
     pub(super) fn initialize(&self) -> Option<&[u8]> {
         self.initialize.as_deref()
+    }
+
+    /// Takes the session that the CLI has reported since the last time.
+    pub(super) fn take_started_session(&mut self) -> Option<String> {
+        self.started_session.take()
     }
 
     /// The last `system/init`.

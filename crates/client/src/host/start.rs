@@ -15,6 +15,7 @@ use crate::error::{Error, ErrorKind};
 use crate::find::{self, Search};
 use crate::limits::{SPOOL_BYTES_MAX, SPOOL_SLACK_BYTES};
 use crate::options::{Arg, EnvBase, Launch, Orphans};
+use crate::session_lock::LockRequest;
 use crate::transport::process::command;
 
 /// The launch request of a host.
@@ -28,6 +29,9 @@ pub struct Start {
     orphans: WithOrphans,
     lease_ms: u64,
     spool_bytes_max: u64,
+    /// Servers of earlier versions send none.
+    #[serde(default)]
+    lock: Option<LockRequest>,
 }
 
 /// An argument of a command line, which need not be valid UTF-8.
@@ -73,6 +77,7 @@ impl Start {
             lease_ms: u64::try_from(lease.as_millis()).unwrap_or(u64::MAX),
             // A line that does not fit into the spool could never be sent.
             spool_bytes_max: spool_bytes_max.unwrap_or(SPOOL_BYTES_MAX).max(line),
+            lock: LockRequest::of(launch),
         })
     }
 
@@ -89,6 +94,11 @@ impl Start {
             WithOrphans::Sweep => Orphans::Sweep,
             WithOrphans::Keep => Orphans::Keep,
         }
+    }
+
+    /// The lock that the host takes before it starts the agent.
+    pub(super) fn lock(&self, host: &str) -> Option<LockRequest> {
+        self.lock.clone().map(|lock| lock.under_host(host))
     }
 
     /// The command. Arguments that are passed as files get theirs in the folder of the host.

@@ -5,6 +5,7 @@ mod output;
 
 use std::collections::VecDeque;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
@@ -21,6 +22,7 @@ use super::folder::{HostFolder, Record};
 use super::spool::Spool;
 use super::wire::{FromHost, Message, Novelty};
 use crate::limits::{HOST_BYTES_MAX, HOST_ID_BYTES_MAX, HOST_LEASE, HOST_REPLIES_MAX, STDERR_TAIL_BYTES};
+use crate::session_lock::AgentLock;
 use crate::transport::Exit;
 
 /// A host.
@@ -76,6 +78,7 @@ struct HostSession {
     /// Bytes of lines that the CLI has not read yet.
     waiting_bytes: u64,
     exit: Option<Exit>,
+    lock: Arc<AgentLock>,
 }
 
 /// The connected bridge.
@@ -150,6 +153,7 @@ impl Host {
         spool: Spool,
         input: mpsc::Sender<CliLine>,
         lease: Duration,
+        lock: Arc<AgentLock>,
     ) -> bool {
         let mut state = self.state.lock();
         if state.session.is_some() {
@@ -164,6 +168,7 @@ impl Host {
             input: Some(input),
             waiting_bytes: 0,
             exit: None,
+            lock,
         });
         self.absence.send_modify(|absence| absence.lease = lease);
         true

@@ -151,10 +151,33 @@ pub enum FromHost {
         message: String,
         /// Advice on how to fix it.
         hint: String,
+        /// The kind of failure. Hosts of earlier versions send none.
+        #[serde(default, skip_serializing_if = "StartFailure::is_spawn")]
+        cause: StartFailure,
     },
     /// A message of a later version.
     #[serde(other)]
     Unknown,
+}
+
+/// The kind of failure of a launch request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum StartFailure {
+    /// Another process writes the session.
+    Taken,
+    /// The program does not start, or a kind of a later version.
+    #[default]
+    #[serde(other)]
+    Spawn,
+}
+
+impl StartFailure {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn is_spawn(&self) -> bool {
+        *self == StartFailure::Spawn
+    }
 }
 
 /// The state of a host when it admits a bridge.

@@ -2,6 +2,7 @@
 
 use super::{Options, Plan};
 use crate::error::Error;
+use crate::session_lock::LockedSession;
 
 #[derive(Debug, Clone, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the CLI")]
@@ -104,7 +105,19 @@ impl ConversationOptions {
             plan.flag("session-mirror");
         }
         plan.initialize.title.clone_from(&self.title);
+        plan.launch.locked_session = self.locked_session();
         Ok(())
+    }
+
+    /// The session that the agent writes. A fork leaves the original alone.
+    fn locked_session(&self) -> LockedSession {
+        let resumed = self.resume.as_ref().filter(|_| !self.fork);
+        match resumed.or(self.session_id.as_ref()) {
+            _ if self.forget => LockedSession::None,
+            Some(id) => LockedSession::Named(id.clone()),
+            None if self.continue_latest && !self.fork => LockedSession::Latest,
+            None => LockedSession::New,
+        }
     }
 
     /// Refuses options that a pool cannot use: a specific conversation, and one without a session file, which

@@ -5,6 +5,7 @@ use tidings_protocol::control::Initialize;
 
 use crate::error::Error;
 use crate::limits::{ARGUMENT_BYTES_MAX, COMMAND_LINE_BYTES_MAX};
+use crate::session_lock::{LockedSession, SessionOwner};
 
 /// The result of [`Options::plan`](crate::Options::plan): the process to start, and the handshake.
 #[derive(Debug, Clone)]
@@ -40,6 +41,12 @@ pub struct Launch {
     pub line_bytes_max: usize,
     /// The treatment of processes that a session leaves behind.
     pub orphans: Orphans,
+    /// The command that starts it, as other processes show it that want the same session.
+    pub owner: SessionOwner,
+    /// The configuration folder of Claude Code; by default the one that the environment names.
+    pub config_dir: Option<PathBuf>,
+    /// The session that it writes.
+    pub(crate) locked_session: LockedSession,
     session_mark: String,
 }
 
@@ -119,6 +126,9 @@ impl Plan {
             user: None,
             line_bytes_max: tidings_protocol::ndjson::LINE_BYTES_MAX,
             orphans: Orphans::default(),
+            owner: SessionOwner::default(),
+            config_dir: None,
+            locked_session: LockedSession::None,
             session_mark,
         };
         Plan { launch, initialize: Initialize::default(), warnings: Vec::new() }

@@ -13,6 +13,7 @@ use crate::agent_name::AgentName;
 use crate::error::Error;
 use crate::ids::Ids;
 use crate::limits;
+use crate::session_lock::SessionOwner;
 
 /// Variables that an enclosing `claude` sets for its own children, and variables that make the CLI print
 /// lines that are not JSON.
@@ -48,6 +49,8 @@ pub(crate) struct ProcessOptions {
     extra_args: Vec<(String, Option<String>)>,
     line_bytes_max: usize,
     orphans: Orphans,
+    owner: Option<SessionOwner>,
+    config_dir: Option<PathBuf>,
     inline_files: bool,
     pub(crate) agent_name: AgentName,
     pub(crate) on_stderr: Option<StderrHandler>,
@@ -139,6 +142,21 @@ impl Options {
         self
     }
 
+    /// Sets the command that starts the session, as other processes show it that want to continue the same
+    /// one: a session has one [writer](crate::SessionLock) at a time. By default it is the name of the
+    /// program.
+    pub fn session_owner(mut self, owner: SessionOwner) -> Self {
+        self.process.owner = Some(owner);
+        self
+    }
+
+    /// Sets the configuration folder of Claude Code in which the session is locked, if it is not the one that
+    /// the environment names.
+    pub fn lock_in(mut self, config_dir: impl Into<PathBuf>) -> Self {
+        self.process.config_dir = Some(config_dir.into());
+        self
+    }
+
     /// Passes on the command line what is otherwise passed as files, for a CLI without access to files of
     /// this machine.
     ///
@@ -213,6 +231,8 @@ impl ProcessOptions {
         launch.user = self.user;
         launch.line_bytes_max = self.line_bytes_max;
         launch.orphans = self.orphans;
+        launch.owner = self.owner.clone().unwrap_or_default();
+        launch.config_dir.clone_from(&self.config_dir);
         Ok(())
     }
 
@@ -276,6 +296,8 @@ impl Default for ProcessOptions {
             extra_args: Vec::new(),
             line_bytes_max: tidings_protocol::ndjson::LINE_BYTES_MAX,
             orphans: Orphans::default(),
+            owner: None,
+            config_dir: None,
             inline_files: false,
             agent_name: AgentName::default(),
             on_stderr: None,

@@ -110,7 +110,7 @@ impl Drop for StartingAgent {
 
 impl Memory {
     /// True if an agent runs or is being started.
-    pub(super) fn has_agent(&self) -> bool {
+    pub(in crate::sessions) fn has_agent(&self) -> bool {
         self.agent.is_some() || self.claim.is_starting
     }
 

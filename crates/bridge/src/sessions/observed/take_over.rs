@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tidings::SessionHolder;
 use tidings_protocol::api::SessionOrigin;
 use tidings_transcript::running::{self, RunningCli};
 
@@ -12,6 +13,7 @@ use crate::error::{Code, Error};
 use crate::limits::{FOLLOW_PAUSE, TAKE_OVER_WAIT};
 use crate::sessions::entry::Entry;
 use crate::sessions::starting::agent_slots::AgentSlot;
+use crate::sessions::starting::writer;
 
 impl Sessions {
     /// Ends the idle process that holds a session in a terminal. All of its events are stored afterwards.
@@ -24,6 +26,7 @@ impl Sessions {
         entry.check_no_requests()?;
         // Taken before anything ends: without one the session could not continue.
         let slot = self.slot_for(&entry.key).await?;
+        process.check_writer(&config_dir).await?;
         let ending = Arc::clone(&process);
         let end = move || ending.end(&config_dir);
         tokio::task::spawn_blocking(end).await.map_err(|_| did_not_end())??;
@@ -45,6 +48,15 @@ impl Sessions {
 }
 
 impl ObservedProcess {
+    /// Refuses to end a process whose session another one has taken meanwhile, such as a second server.
+    async fn check_writer(&self, config_dir: &Path) -> Result<(), Error> {
+        let holder = writer::holder_of(config_dir, &self.running.session_id).await;
+        let is_it = |holder: &SessionHolder| {
+            holder.agent.as_ref().is_some_and(|agent| agent.pid == self.running.pid)
+        };
+        holder.filter(|holder| !is_it(holder)).map_or(Ok(()), |holder| Err(holder.refusal().into()))
+    }
+
     /// True if the session can be taken over when it is idle: it runs in a terminal, and its process can be
     /// told from another one with the same id.
     pub(super) fn can_be_taken_over(&self) -> bool {

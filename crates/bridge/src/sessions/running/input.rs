@@ -77,6 +77,7 @@ impl Sessions {
             process.notify_queue();
             return Ok(accepted);
         }
+        used.entry.check_free().await?;
         used.entry.drop_typed().await;
         let slot = self.slot_for(&used.entry.key).await?;
         let accepted =

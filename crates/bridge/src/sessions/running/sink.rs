@@ -171,6 +171,9 @@ impl JournalSink {
         if self.1 == EventSource::Output && is_new {
             entry.memory().mode.note(event, mode);
         }
+        if let UiMessage::SessionStarted(started) = event {
+            entry.follow_adopted(&started.cli_session_id);
+        }
         if let UiMessage::SessionStarted(started) = event
             && let Err(other) = entry.slots.lock_cli_session(&entry.key, &started.cli_session_id)
         {

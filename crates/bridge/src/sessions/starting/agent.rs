@@ -7,7 +7,6 @@ use tidings::Options;
 use tidings::transport::Transport;
 use tidings_agent::{AgentSession, Setup};
 use tidings_protocol::api::ServerPhase;
-use tidings_transcript::running::{self, RunningCli};
 
 use crate::auth::paths;
 use crate::error::{Code, Error};
@@ -33,7 +32,7 @@ impl Actor {
         }
         // From here on no process is observed, until the agent runs or has failed to start.
         let _starting = StartingAgent::begin(&self.entry)?;
-        self.check_only_writer().await?;
+        self.entry.check_no_other_writer().await?;
         self.check_folders()?;
         self.entry.hold_slot();
         self.lock_cli_session()?;
@@ -65,36 +64,6 @@ impl Actor {
         let memory = self.entry.memory();
         let folders = memory.settings.launch.add_dirs.iter().chain([&memory.row.cwd]);
         folders.map(Path::new).try_for_each(|folder| paths::unchanged(&self.config.roots, folder))
-    }
-
-    /// Refuses to start an agent for a CLI session that a process outside of this server holds: the CLI
-    /// itself locks nothing.
-    async fn check_only_writer(&self) -> Result<(), Error> {
-        let cli_session = {
-            let memory = self.entry.memory();
-            launch::cli_session_of(&memory.row, &memory.settings.launch).map(str::to_owned)
-        };
-        let (Some(id), Some(config_dir)) = (cli_session, self.entry.config_dir.clone()) else {
-            return Ok(());
-        };
-        let listed =
-            tokio::task::spawn_blocking(move || running::list(&config_dir)).await.unwrap_or_default();
-        let is_it = |process: &&RunningCli| {
-            process.session_id == id && process.entrypoint.as_deref() != Some(launch::ENTRYPOINT)
-        };
-        let Some(process) = listed.iter().find(is_it) else { return Ok(()) };
-        let message = format!("Another Claude Code process ({}) has this session open", process.pid);
-        Err(Error::new(Code::Conflict, message, "close it, and try again"))
-    }
-
-    /// Locks the CLI session: only one agent may write it, whatever the journal says.
-    pub(in crate::sessions) fn lock_cli_session(&self) -> Result<(), Error> {
-        let memory = self.entry.memory();
-        let Some(id) = launch::cli_session_of(&memory.row, &memory.settings.launch) else { return Ok(()) };
-        self.entry.slots.lock_cli_session(&self.entry.key, id).map_err(|other| {
-            let message = format!("The session `{other}` uses the same session of the agent at this moment");
-            Error::new(Code::Conflict, message, "use that one, or stop it")
-        })
     }
 
     /// The configuration with which the agent of this session is started.

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use tidings_agent::permissions::CodeSources;
 use tidings_protocol::api::{CreateSession, Input, Notice, ServerPhase, SessionView};
 use tidings_transcript::roots::SessionFiles;
-use tidings_transcript::running;
 
 use crate::auth::{capabilities, paths};
 use crate::caller::Caller;
@@ -22,6 +21,7 @@ use crate::sessions::settings::SessionSettings;
 use crate::sessions::starting::fork::ForkedFile;
 use crate::sessions::starting::import;
 use crate::sessions::starting::launch;
+use crate::sessions::starting::writer;
 
 const INSTALL: &str =
     "install it (`curl -fsSL https://claude.ai/install.sh | bash`) and start the server again";
@@ -95,6 +95,9 @@ impl Sessions {
         let is_demo = self.is_demo(&new)?;
         let mut past = self.past(caller, &mut new, is_demo).await?;
         let forked = self.fork_part(&mut new, &mut past).await?;
+        if let (Some(id), false) = (&new.resume, new.fork) {
+            writer::check_free(self.config().config_dir(is_demo), id).await?;
+        }
         let key = Key::new(self.config().ids.next())?;
         let worktree = self.make_worktree(caller, &mut new, &key).await?;
         let mut settings = SessionSettings {
@@ -329,15 +332,8 @@ impl Sessions {
             let error = Error::new(Code::Conflict, message, "change that session instead");
             return Err(if caller.sees(&row.cwd) { error.about_session(row.key.as_str()) } else { error });
         }
-        let wanted = id.to_owned();
-        let is_running = move || {
-            let mut all = config_dirs.iter().flat_map(|folder| running::list(folder));
-            all.any(|process| process.session_id == wanted)
-        };
-        let lost = |_| Error::new(Code::Internal, "Failed to look for processes", "try again");
-        if tokio::task::spawn_blocking(is_running).await.map_err(lost)? {
-            let message = "A process of Claude Code has this session open";
-            return Err(Error::new(Code::Conflict, message, "close it there first"));
+        for config_dir in &config_dirs {
+            writer::check_free(Some(config_dir), id).await?;
         }
         Ok(())
     }

@@ -38,7 +38,11 @@ pub(in crate::sessions) fn options(
         .env("CLAUDE_CODE_ENTRYPOINT", ENTRYPOINT)
         // Hooks of the user's sessions report nothing about this one.
         .env("TIDINGS_SESSION", row.key.as_str())
+        .session_owner(config.runner.owner_of(&row.key))
         .ids(config.ids.clone());
+    if let Some(config_dir) = config.config_dir(launch.demo) {
+        options = options.lock_in(config_dir);
+    }
     if let Some(name) = &launch.backend {
         options = options.agent_name(name);
         if !launch.options.is_empty() {

@@ -9,3 +9,4 @@ mod deny_rules;
 pub(super) mod fork;
 pub(crate) mod import;
 pub(super) mod launch;
+pub(super) mod writer;

@@ -45,6 +45,7 @@ impl Actor {
             let mut memory = self.entry.memory();
             memory.is_detached = memory.host.is_some();
             memory.slot = None;
+            memory.adopted_lock = None;
             (memory.host.take(), memory.agent.take())
         };
         if let Some(host) = host {
@@ -64,6 +65,7 @@ impl Actor {
         let (options, mut setup) = self.plan()?;
         self.entry.hold_slot();
         self.lock_cli_session()?;
+        self.entry.lock_adopted(found).await?;
         let (transport, hosted) = hosts.attach(found, self.entry.fence, kept.end);
         let stored = {
             let mut memory = self.entry.memory();

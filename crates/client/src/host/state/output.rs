@@ -31,6 +31,20 @@ pub(in crate::host) enum Sent {
     Displaced,
 }
 
+impl HostSession {
+    /// Locks the session that the CLI has begun to write. A CLI that continues a session of another process
+    /// is stopped before it answers.
+    fn note_cli_session(&mut self) {
+        let Some(id) = self.conversation.take_started_session() else { return };
+        if let Err(error) = self.lock.note_session(&id) {
+            let line = format!("{error}: {}", error.hint()).into_bytes();
+            self.stderr_bytes += line.len();
+            self.stderr.push_back(line);
+            self.cli.kill();
+        }
+    }
+}
+
 impl Host {
     /// Waits until there is room for more output of the CLI.
     pub(in crate::host) fn wait_for_room(&self) {
@@ -52,6 +66,7 @@ impl Host {
         }
         session.spool.append(bytes)?;
         session.conversation.observe_output(bytes);
+        session.note_cli_session();
         let Some(connection) = connection else { return Ok(()) };
         if connection.is_full() {
             // The connection's task waits until the socket has room.

@@ -129,14 +129,6 @@ impl TerminalFolder {
     }
 }
 
-impl TerminalRecord {
-    /// The start time of a process, where the system has it in `/proc`.
-    pub(super) fn start_of(pid: u32) -> Option<String> {
-        let fields = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        fields.rsplit_once(") ")?.1.split(' ').nth(19).map(str::to_owned)
-    }
-}
-
 /// Reads a description. Symbolic links are not followed.
 fn read(path: &Path) -> Option<TerminalRecord> {
     let name = path.file_name()?.to_str()?;

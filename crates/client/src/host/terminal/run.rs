@@ -20,6 +20,7 @@ use super::shared::Terminal;
 use super::wire::{TerminalExit, TerminalSize};
 use super::{pty, viewer};
 use crate::limits::{CHUNK_BYTES, HANGUP_GRACE, LAST_VIEWERS_WAIT};
+use crate::process_identity::start_time;
 
 /// The program of a terminal host, and its surroundings.
 #[derive(Debug)]
@@ -66,7 +67,7 @@ pub async fn run(start: TerminalStart, ready: impl FnOnce(&TerminalRecord)) -> i
         socket: format!("{id}.sock"),
         id,
         pid: number,
-        proc_start: TerminalRecord::start_of(number),
+        proc_start: start_time(number),
         host_pid: std::process::id(),
         cwd,
     };

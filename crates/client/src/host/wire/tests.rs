@@ -93,7 +93,11 @@ fn version_1() -> (Table<ToHost>, Table<FromHost>) {
             "{\"kind\":\"superseded\",\"owner\":\"b\"}\n",
         ),
         (
-            Message::new(FromHost::Failed { message: "no".to_owned(), hint: "try".to_owned() }),
+            Message::new(FromHost::Failed {
+                message: "no".to_owned(),
+                hint: "try".to_owned(),
+                cause: StartFailure::Spawn,
+            }),
             "{\"kind\":\"failed\",\"message\":\"no\",\"hint\":\"try\"}\n",
         ),
     ];

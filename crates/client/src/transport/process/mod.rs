@@ -28,6 +28,7 @@ use crate::error::{Error, ErrorKind};
 use crate::find::Search;
 use crate::limits::EVENTS_AHEAD_MAX;
 use crate::options::Launch;
+use crate::session_lock::{AgentLock, LockRequest};
 
 /// Wraps the command that is started.
 type Wrap = Arc<dyn Fn(std::process::Command) -> std::process::Command + Send + Sync>;
@@ -74,6 +75,8 @@ impl Process {
         if let Some(cwd) = &launch.cwd {
             command::check_folder(cwd)?;
         }
+        // A wrapped command may run on another machine, where other files are.
+        let lock = lock(LockRequest::of(&launch).filter(|_| self.wrap.is_none())).await?;
         let owner = command::owner(launch.session_mark());
         let PreparedCommand { command, files } = command::prepare(&program, &launch)?;
         let mut command = match &self.wrap {
@@ -86,14 +89,22 @@ impl Process {
             let message = format!("Failed to start `{}`", program.display());
             Error::new(ErrorKind::Spawn, message, command::spawn_hint(&source)).caused_by(source)
         })?;
+        lock.set_agent(child.id());
         let stop = Arc::new(stop::ProcessStop::new(&child, owner, launch.orphans));
         let (events, incoming) = mpsc::channel(EVENTS_AHEAD_MAX);
         let outgoing = Box::new(pipes::Stdin::new(child.stdin.take()));
-        let pipes =
-            pipes::Pipes { stop: Arc::clone(&stop), events, files, line_bytes_max: launch.line_bytes_max };
+        let line_bytes_max = launch.line_bytes_max;
+        let pipes = pipes::Pipes { stop: Arc::clone(&stop), events, files, line_bytes_max, lock };
         drop(tokio::spawn(pipes.run(child)));
         Ok(Link { incoming, outgoing, stop, program: self.wrap.is_none().then_some(program), resumed: None })
     }
+}
+
+/// Takes the lock of an agent on a thread that may block.
+pub(crate) async fn lock(request: Option<LockRequest>) -> Result<Arc<AgentLock>, Error> {
+    let taken = tokio::task::spawn_blocking(move || AgentLock::take(request)).await;
+    let lost = |_| Error::new(ErrorKind::Spawn, "Failed to lock the session", "try again");
+    taken.map_err(lost)?.map(Arc::new)
 }
 
 impl fmt::Debug for Process {

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures_core::future::BoxFuture;
 use tempfile::TempDir;
+use tidings_protocol::{Frame, Kind};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::mpsc;
@@ -14,7 +15,8 @@ use tokio::task::JoinHandle;
 use super::stdout::{CHUNK_BYTES, Stdout};
 use super::stop::ProcessStop;
 use crate::limits::{CLOSE_GRACE, DRAIN, STDERR_LINE_BYTES_MAX};
-use crate::transport::{Exit, Incoming, Lines, Outgoing};
+use crate::session_lock::AgentLock;
+use crate::transport::{Exit, Incoming, Lines, Outgoing, Stop as _};
 
 /// Reads the output of a child until it has ended.
 pub(super) struct Pipes {
@@ -23,6 +25,7 @@ pub(super) struct Pipes {
     /// Removed when the child has ended.
     pub(super) files: Option<TempDir>,
     pub(super) line_bytes_max: usize,
+    pub(super) lock: Arc<AgentLock>,
 }
 
 impl Pipes {
@@ -30,7 +33,8 @@ impl Pipes {
         let read = Arc::new(AtomicU64::new(0));
         let stdout = child.stdout.take().map(|stdout| {
             let lines = Lines::new(self.line_bytes_max);
-            tokio::spawn(read_stdout(stdout, lines, self.events.clone(), Arc::clone(&read)))
+            let writer = SessionNotes { lock: Arc::clone(&self.lock), stop: Arc::clone(&self.stop) };
+            tokio::spawn(read_stdout(stdout, lines, self.events.clone(), Arc::clone(&read), writer))
         });
         let stderr = child.stderr.take().map(|stderr| tokio::spawn(read_stderr(stderr, self.events.clone())));
         let status = self.wait(&mut child).await;
@@ -38,6 +42,8 @@ impl Pipes {
         let pipes = [stdout, stderr].into_iter().flatten();
         drain(pipes.collect(), &read).await;
         drop(self.files);
+        // Before the exit is known: the next agent of the session may be started then.
+        self.lock.release();
         // The session may be gone already.
         drop(self.events.send(Incoming::Exit(status)).await);
     }
@@ -80,11 +86,41 @@ async fn drain(mut pipes: Vec<JoinHandle<()>>, read: &AtomicU64) {
     }
 }
 
+/// Notes which session an agent writes.
+struct SessionNotes {
+    lock: Arc<AgentLock>,
+    stop: Arc<ProcessStop>,
+}
+
+impl SessionNotes {
+    /// Notes the session of a frame. Returns the event in place of the frame if another process writes that
+    /// session: the agent is stopped before it answers.
+    fn check(&self, event: Incoming) -> Incoming {
+        let Incoming::Frame { frame, .. } = &event else { return event };
+        let Some(id) = started_session(frame) else { return event };
+        match self.lock.note_session(&id) {
+            Ok(()) => event,
+            Err(error) => {
+                self.stop.kill();
+                Incoming::Stderr(format!("{error}: {}", error.hint()))
+            }
+        }
+    }
+}
+
+/// The session that a `system/init` frame reports.
+fn started_session(frame: &Frame) -> Option<String> {
+    let is_init = frame.kind() == Kind::System && frame.subtype().as_deref() == Some("init");
+    let id = is_init.then(|| frame.session_id()).flatten()?;
+    Some(id.into_owned())
+}
+
 async fn read_stdout(
     stdout: ChildStdout,
     mut lines: Lines,
     events: mpsc::Sender<Incoming>,
     read: Arc<AtomicU64>,
+    writer: SessionNotes,
 ) {
     let Ok(mut stdout) = Stdout::new(stdout) else { return };
     let mut chunk = vec![0; CHUNK_BYTES];
@@ -96,7 +132,7 @@ async fn read_stdout(
         read.fetch_add(1, Ordering::Relaxed);
         lines.push(&chunk[..count]);
         while let Some(event) = lines.next() {
-            if events.send(event).await.is_err() {
+            if events.send(writer.check(event)).await.is_err() {
                 return;
             }
         }

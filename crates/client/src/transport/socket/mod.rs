@@ -24,7 +24,7 @@ use self::link::AttachedStream;
 use super::{Link, Resumed, Transport};
 use crate::agent_name::AgentName;
 use crate::error::{Error, ErrorKind};
-use crate::host::wire::{Attach, FromHost, Hello, Message, Reader, Refusal, ToHost, VERSION};
+use crate::host::wire::{Attach, FromHost, Hello, Message, Reader, Refusal, StartFailure, ToHost, VERSION};
 use crate::host::{HostFolder, Record, Start};
 use crate::limits::{HOST_ANSWER, HOST_BYTES_MAX};
 use crate::options::Launch;
@@ -229,8 +229,12 @@ async fn read_attach_reply(reader: &mut Reader<OwnedReadHalf>) -> Result<AttachR
             FromHost::Refused { reason, message } => {
                 return Err(AttachError::Refused(refusal(reason, message)));
             }
-            FromHost::Failed { message, hint } => {
-                return Err(AttachError::Refused(Error::new(ErrorKind::Spawn, message, hint)));
+            FromHost::Failed { message, hint, cause } => {
+                let kind = match cause {
+                    StartFailure::Taken => ErrorKind::Taken,
+                    StartFailure::Spawn => ErrorKind::Spawn,
+                };
+                return Err(AttachError::Refused(Error::new(kind, message, hint)));
             }
             _ => {}
         }
