@@ -112,6 +112,7 @@ fn details(error: &anyhow::Error) -> Option<ErrorDetails<'_>> {
         let code = match error.kind() {
             tidings::ErrorKind::NotFound | tidings::ErrorKind::NoSession => "not_found",
             tidings::ErrorKind::Invalid => CannotRun::USAGE,
+            tidings::ErrorKind::Taken => "conflict",
             _ => "failed",
         };
         return Some(ErrorDetails { code, hint: error.hint() });

@@ -150,6 +150,11 @@ pub(crate) fn variables<S: AsRef<OsStr>>(names: &[S]) -> Vec<(OsString, OsString
     names.iter().filter_map(|name| Some((name.as_ref().to_owned(), std::env::var_os(name)?))).collect()
 }
 
+/// The working folder of this process.
+pub(crate) fn own_folder() -> Option<PathBuf> {
+    std::env::current_dir().ok()
+}
+
 /// The name of the program that this process runs.
 pub(crate) fn own_name() -> Option<String> {
     let program = std::env::current_exe().ok()?;

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tidings::{Ids, SessionOwner};
 use tidings::transport::Transport;
+use tidings::{Ids, SessionOwner};
 use tidings_agent::Clock;
 use tidings_agent::session::Batches;
 

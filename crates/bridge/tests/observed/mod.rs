@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 mod growing;
+mod one_outcome;
 mod policies;
 mod take_over;
 mod terminal;

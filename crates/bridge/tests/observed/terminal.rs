@@ -6,6 +6,7 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -34,7 +35,7 @@ pub(crate) const SESSION: &str = "7f1c2f7e-7f10-4b58-a0a8-4f9be3f4a001";
 pub(crate) struct Terminal {
     pub(crate) folder: TempDir,
     server: Option<(oneshot::Sender<()>, JoinHandle<()>, reqwest::Client, String)>,
-    entries: usize,
+    entries: AtomicUsize,
     /// Time after which a session without a process is over.
     pub(crate) files_settle_after: Duration,
     auth: Option<Auth>,
@@ -56,7 +57,7 @@ impl Terminal {
             std::fs::create_dir_all(folder.path().join(name)).unwrap();
         }
         let files_settle_after = Observe::default().files_settle_after;
-        Terminal { folder, server: None, entries: 0, files_settle_after, auth: None }
+        Terminal { folder, server: None, entries: AtomicUsize::new(0), files_settle_after, auth: None }
     }
 
     pub(crate) async fn start(&mut self) {
@@ -124,16 +125,21 @@ impl Terminal {
 
     /// Writes entries into the session file.
     pub(crate) fn write(&mut self, entries: impl IntoIterator<Item = Value>) {
+        self.write_meanwhile(entries);
+    }
+
+    /// The same while a request is under way.
+    pub(crate) fn write_meanwhile(&self, entries: impl IntoIterator<Item = Value>) {
         let mut file = std::fs::File::options().create(true).append(true).open(self.file()).unwrap();
         for mut entry in entries {
-            self.entries += 1;
+            let before = self.entries.fetch_add(1, Ordering::Relaxed);
             entry["sessionId"] = json!(SESSION);
             if entry.get("cwd").is_none() {
                 entry["cwd"] = json!(self.folder.path().join("project"));
             }
-            entry["uuid"] = json!(format!("00000000-0000-4000-8000-{:012}", self.entries));
-            if self.entries > 1 {
-                entry["parentUuid"] = json!(format!("00000000-0000-4000-8000-{:012}", self.entries - 1));
+            entry["uuid"] = json!(format!("00000000-0000-4000-8000-{:012}", before + 1));
+            if before > 0 {
+                entry["parentUuid"] = json!(format!("00000000-0000-4000-8000-{before:012}"));
             }
             writeln!(file, "{entry}").unwrap();
         }

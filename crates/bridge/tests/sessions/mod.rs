@@ -11,6 +11,7 @@ mod modes;
 mod naming;
 mod repeats;
 pub(crate) mod test_server;
+mod writers;
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -15,3 +15,4 @@ mod remote;
 mod secrets;
 mod start;
 mod users;
+mod writers;

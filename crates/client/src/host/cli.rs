@@ -17,8 +17,8 @@ use super::wire::CliState;
 use crate::error::{Error, ErrorKind};
 use crate::limits::{DRAIN, HOST_LINES_MAX};
 use crate::options::Orphans;
-use crate::transport::Exit;
 use crate::session_lock::AgentLock;
+use crate::transport::Exit;
 use crate::transport::process::{self, command, pipes, spawner};
 
 /// A started CLI.

@@ -30,6 +30,9 @@ pub(crate) enum LockedSession {
 pub(crate) struct LockRequest {
     config_dir: String,
     session: LockedSession,
+    /// The session that is the latest one at this moment, if the agent continues that.
+    #[serde(default)]
+    latest: Option<String>,
     owner: SessionOwner,
 }
 
@@ -41,7 +44,20 @@ impl LockRequest {
         }
         let folder = launch.config_dir.clone().or_else(|| config_dir(launch))?;
         let (session, owner) = (launch.locked_session.clone(), launch.owner.clone());
-        Some(LockRequest { config_dir: folder.to_str()?.to_owned(), session, owner })
+        let cwd = || launch.cwd.clone().or_else(find::own_folder);
+        let latest = match session {
+            LockedSession::Latest => cwd().and_then(|cwd| latest_session(&folder, &cwd)),
+            _ => None,
+        };
+        Some(LockRequest { config_dir: folder.to_str()?.to_owned(), session, latest, owner })
+    }
+
+    /// The session that is known before the agent is started.
+    fn known(&self) -> Option<&str> {
+        match &self.session {
+            LockedSession::Named(id) => Some(id),
+            _ => self.latest.as_deref(),
+        }
     }
 
     /// The same for an agent under a host.
@@ -58,6 +74,21 @@ fn config_dir(launch: &Launch) -> Option<PathBuf> {
     let named = variable("CLAUDE_CONFIG_DIR").map(PathBuf::from);
     let folder = named.or_else(|| Some(variable("HOME").map(PathBuf::from)?.join(".claude")))?;
     Some(launch.cwd.as_deref().unwrap_or(Path::new("")).join(folder))
+}
+
+/// The session file of a folder that was written last, as Claude Code chooses the latest conversation. If it
+/// chooses another one, it says so with its first frame.
+fn latest_session(config_dir: &Path, cwd: &Path) -> Option<String> {
+    let cwd = cwd.canonicalize().ok()?;
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
+    let project: String = cwd.to_str()?.chars().map(plain).collect();
+    let entries = std::fs::read_dir(config_dir.join("projects").join(project)).ok()?;
+    let session = |entry: std::fs::DirEntry| {
+        let id = entry.file_name().to_str()?.strip_suffix(".jsonl")?.to_owned();
+        let modified = entry.metadata().ok()?.modified().ok()?;
+        uuid::Uuid::try_parse(&id).is_ok().then_some((modified, id))
+    };
+    entries.flatten().filter_map(session).max().map(|(_, id)| id)
 }
 
 /// A variable of the environment of an agent.
@@ -91,11 +122,12 @@ struct LockState {
 impl AgentLock {
     /// Takes the lock before an agent is started, if its session is known. Blocks.
     pub(crate) fn take(request: Option<LockRequest>) -> Result<Self, Error> {
-        let held = match &request {
-            Some(LockRequest { config_dir, session: LockedSession::Named(id), owner }) => {
+        let known = request.as_ref().and_then(|request| Some((request, request.known()?)));
+        let held = match known {
+            Some((LockRequest { config_dir, owner, .. }, id)) => {
                 or_without(SessionLock::take(Path::new(config_dir), id, owner))?
             }
-            _ => None,
+            None => None,
         };
         Ok(AgentLock { request, state: Mutex::new(LockState { held, ..LockState::default() }) })
     }
@@ -110,7 +142,7 @@ impl AgentLock {
     /// Takes the lock of the session that the agent has begun to write, and releases the one before. Fails if
     /// it continues a session of another process.
     pub(crate) fn note_session(&self, id: &str) -> Result<(), Error> {
-        let Some(LockRequest { config_dir, session, owner }) = &self.request else { return Ok(()) };
+        let Some(LockRequest { config_dir, session, owner, .. }) = &self.request else { return Ok(()) };
         let mut state = self.state.lock();
         let is_first = !std::mem::replace(&mut state.is_known, true);
         if state.held.as_ref().is_some_and(|held| held.session_id() == id) {

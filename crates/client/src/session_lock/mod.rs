@@ -88,7 +88,9 @@ impl SessionLock {
     ) -> Result<Self, Error> {
         let end = Instant::now() + wait;
         loop {
-            match attempt(config_dir, session_id, owner, others).map_err(|error| no_lock(config_dir, error))? {
+            match attempt(config_dir, session_id, owner, others)
+                .map_err(|error| no_lock(config_dir, error))?
+            {
                 Attempt::Taken(lock) => return Ok(lock),
                 Attempt::Held(holder) => return Err(holder.refusal()),
                 Attempt::Dying(holder) if Instant::now() >= end => return Err(holder.refusal()),

@@ -27,7 +27,10 @@ fn r5_a_session_has_one_writer_who_is_named_with_the_way_to_attach() {
     let holder = SessionLock::holder(folder.path(), ID).unwrap();
     assert_eq!((holder.process, holder.owner), (ProcessIdentity::own(), serve));
     let other = "4f2c0a52-7f10-4b58-a0a8-4f9be3f4a002";
-    assert!(SessionLock::take(folder.path(), other, &owner("tidings run")).is_ok(), "another session is free");
+    assert!(
+        SessionLock::take(folder.path(), other, &owner("tidings run")).is_ok(),
+        "another session is free"
+    );
     drop(lock);
     assert_eq!(SessionLock::holder(folder.path(), ID), None);
     assert_eq!(locks(folder.path()), [""; 0], "no file is left");
@@ -84,7 +87,8 @@ fn r5_a_session_that_a_claude_of_the_user_has_open_is_not_free() {
     let folder = tempfile::tempdir().unwrap();
     let own = ProcessIdentity::own();
     std::fs::create_dir(folder.path().join("sessions")).unwrap();
-    let text = serde_json::json!({"pid": own.pid, "sessionId": ID, "procStart": own.start, "entrypoint": "cli"});
+    let text =
+        serde_json::json!({"pid": own.pid, "sessionId": ID, "procStart": own.start, "entrypoint": "cli"});
     std::fs::write(folder.path().join(format!("sessions/{}.json", own.pid)), text.to_string()).unwrap();
     let refused = SessionLock::take(folder.path(), ID, &owner("tidings run")).unwrap_err();
     let message = format!("Another Claude Code process ({}) has this session open", own.pid);
@@ -112,6 +116,15 @@ fn r5_an_agent_holds_the_session_that_it_writes_and_no_other() {
     assert!(held(one), "a fork has a session of its own");
     let latest = AgentLock::take(request(Options::new().continue_latest())).unwrap();
     assert_eq!(latest.note_session(two).unwrap_err().kind(), ErrorKind::Taken);
+    // The latest session of the folder is known before the agent is started.
+    let project = tempfile::tempdir().unwrap();
+    let path = project.path().canonicalize().unwrap();
+    let name = path.to_str().unwrap().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    let files = folder.path().join("projects").join(name);
+    std::fs::create_dir_all(&files).unwrap();
+    std::fs::write(files.join(format!("{two}.jsonl")), "").unwrap();
+    let refused = AgentLock::take(request(Options::new().continue_latest().cwd(project.path())));
+    assert_eq!(refused.unwrap_err().kind(), ErrorKind::Taken);
     assert_eq!(request(Options::new().resume(two).forget_session()), None, "it writes nothing");
     lock.release();
     assert!(!held(two));
@@ -120,8 +133,10 @@ fn r5_an_agent_holds_the_session_that_it_writes_and_no_other() {
 #[test]
 fn r5_the_lock_is_in_the_configuration_folder_of_the_agent() {
     let folder = |options: Options| {
-        let request = LockRequest::of(&options.env_base(crate::options::EnvBase::Empty).plan().unwrap().launch);
-        request.map(|request| serde_json::to_value(request).unwrap()["config_dir"].as_str().unwrap().to_owned())
+        let request =
+            LockRequest::of(&options.env_base(crate::options::EnvBase::Empty).plan().unwrap().launch);
+        request
+            .map(|request| serde_json::to_value(request).unwrap()["config_dir"].as_str().unwrap().to_owned())
     };
     assert_eq!(folder(Options::new().env("HOME", "/home/a")).as_deref(), Some("/home/a/.claude"));
     let both = Options::new().env("HOME", "/home/a").env("CLAUDE_CONFIG_DIR", "/c");

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use tidings_agent::session::Observation;
-use tidings_protocol::ui::Resolution;
 use tidings_transcript::follow::{Change, Follow};
 use tidings_transcript::reader::Content;
 use tidings_transcript::roots::Roots;
@@ -16,7 +15,8 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::cost::ObservedCost;
-use super::{IDLE, ObservedProcess, SentAnswer};
+use super::rejections::Rejections;
+use super::{IDLE, ObservedProcess};
 use crate::limits::{
     FOLLOW_EVERY, FOLLOW_IDLE_EVERY, FOLLOW_PAUSE, FOLLOWED_BYTES_MAX, FOLLOWED_LINES_WAITING, IDLE_AFTER,
 };
@@ -74,6 +74,7 @@ pub(super) async fn follow(
     let mut authors = Authors::default();
     let mut was_ours = false;
     let mut cost = ObservedCost::default();
+    let mut rejections = Rejections::default();
     loop {
         // Asked before the files are read: the last entries of a process are written before it ends. So is
         // the time: the server may be stopped for a while in between.
@@ -97,14 +98,8 @@ pub(super) async fn follow(
             if !is_ours {
                 cost.add(&line.bytes, is_stored);
             }
-            if let Some(call) = decided_by_hook(&line.bytes) {
-                process.sent.take(&call);
-            }
-            if let Some(call) = rejected_by_user(&line.bytes)
-                && process.sent.answered_locally(&call, SentAnswer::Deny)
-            {
-                entry.note_overruled(&call, Resolution::Denied).await;
-            }
+            let file = line.agent.as_ref().map_or("", |(id, _)| id.as_str());
+            rejections.note(file, &line.bytes, &process.sent);
             if let Some(id) = message_id(&line.bytes) {
                 entry.leave_message(&id).await;
             }
@@ -195,24 +190,9 @@ impl Authors {
 }
 
 /// An entry that contains a word, as JSON.
-fn entry_with(line: &[u8], word: &[u8]) -> Option<Value> {
+pub(super) fn entry_with(line: &[u8], word: &[u8]) -> Option<Value> {
     let has_word = line.windows(word.len()).any(|part| part == word);
     has_word.then(|| serde_json::from_slice(line).ok()).flatten()
-}
-
-/// The tool call of an entry that says that the user rejected it in the dialog.
-fn rejected_by_user(line: &[u8]) -> Option<String> {
-    // Versions such as 2.1.197 have no kind of denial.
-    let marks: [(&[u8], _, _); 2] = [
-        (b"\"user-rejected\"", "toolDenialKind", "user-rejected"),
-        (b"\"User rejected tool use\"", "toolUseResult", "User rejected tool use"),
-    ];
-    let of_mark = |(mark, field, text): (&[u8], &str, &str)| {
-        entry_with(line, mark).filter(|entry| entry[field] == text)
-    };
-    let entry = marks.into_iter().find_map(of_mark)?;
-    let blocks = entry["message"]["content"].as_array()?;
-    blocks.iter().find_map(|block| block["tool_use_id"].as_str()).map(str::to_owned)
 }
 
 /// The permission mode that an entry names: that of a prompt, or a change of the mode.
@@ -226,13 +206,6 @@ fn message_id(line: &[u8]) -> Option<String> {
     let entry = entry_with(line, b"\"msg_id\"")?;
     let is_message = entry["type"] == "user" && entry["origin"]["kind"] == "peer";
     entry["origin"]["msg_id"].as_str().filter(|_| is_message).map(str::to_owned)
-}
-
-/// The tool call of an entry that says that the CLI took the decision of a hook.
-fn decided_by_hook(line: &[u8]) -> Option<String> {
-    let entry = entry_with(line, b"\"hook_permission_decision\"")?;
-    let attachment = entry.get("attachment").filter(|found| found["type"] == "hook_permission_decision")?;
-    attachment["toolUseID"].as_str().map(str::to_owned)
 }
 
 struct SessionReader {
@@ -305,19 +278,6 @@ impl Entry {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_decision_of_a_hook_is_found_in_the_file() {
-        let line = br#"{"type":"attachment","attachment":{"type":"hook_permission_decision","decision":"deny","toolUseID":"toolu_1"}}"#;
-        assert_eq!(decided_by_hook(line).as_deref(), Some("toolu_1"));
-        let quoted = br#"{"type":"user","message":{"content":"\"hook_permission_decision\""}}"#;
-        assert_eq!(decided_by_hook(quoted), None);
-        let rejected = br#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"toolu_1"}]},"toolDenialKind":"user-rejected"}"#;
-        let earlier = br#"{"toolUseResult":"User rejected tool use","message":{"content":[{"tool_use_id":"toolu_2"}]}}"#;
-        assert_eq!(rejected_by_user(earlier).as_deref(), Some("toolu_2"));
-        assert_eq!(rejected_by_user(rejected).as_deref(), Some("toolu_1"));
-        assert_eq!(rejected_by_user(line), None);
-    }
 
     #[test]
     fn a_message_of_another_session_is_found_in_the_file() {

@@ -147,10 +147,7 @@ impl Sessions {
             ("PostToolUse" | "PostToolUseFailure", Some(id), _) => {
                 process.calls().end(id);
                 let request = process.session.answered_locally(id, LocalAnswer::Allowed);
-                if process.sent.answered_locally(&request, SentAnswer::Allow) {
-                    let entry = self.active_session(&process.key).await?.entry;
-                    entry.note_overruled(&request, Resolution::Allowed).await;
-                }
+                process.sent.answered_locally(&request, SentAnswer::Allow);
             }
             ("PermissionDenied", Some(id), _) => {
                 process.calls().end(id);

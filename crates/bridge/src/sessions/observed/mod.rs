@@ -11,6 +11,7 @@ mod follow;
 mod growing;
 mod hooks;
 mod process_check;
+mod rejections;
 mod second_writer;
 mod sent_answers;
 mod steering;
@@ -25,10 +26,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use parking_lot::{Mutex, MutexGuard};
-use tidings_agent::UiMessage;
-use tidings_agent::session::{LOCAL_DIALOG, LocalAnswer, ObservedSession};
+use tidings_agent::session::{LocalAnswer, ObservedSession};
 use tidings_protocol::api::SessionOrigin;
-use tidings_protocol::ui::{PermissionResolved, Resolution};
 use tidings_transcript::running::{self, RunningCli};
 use tokio::sync::Notify;
 
@@ -44,7 +43,6 @@ pub(super) use self::sent_answers::{SentAnswer, SentAnswers};
 use self::steering::Steering;
 use super::Sessions;
 use super::entry::Entry;
-use super::requests::asks::audit;
 use super::settings::FollowedFile;
 use crate::error::{Code, Error};
 use crate::journal::{AskId, Key};
@@ -238,23 +236,8 @@ impl Entry {
         }
     }
 
-    /// Shows that the keyboard decided otherwise than an answer that came a moment later.
-    async fn note_overruled(&self, tool_use_id: &str, outcome: Resolution) {
-        let mut resolved = PermissionResolved::new(self.handle, tool_use_id, outcome);
-        resolved.by = Some(LOCAL_DIALOG.to_owned());
-        let event = UiMessage::from(resolved);
-        let line = audit(self, tool_use_id, &event, None);
-        let stored = self.append_event(&event, None).await.map(drop);
-        let stored = match self.journal().audit(line).await {
-            Ok(_) => stored,
-            Err(error) => Err(error.into()),
-        };
-        if let Err(error) = stored {
-            tracing::warn!(session = %self.key, %error, "failed to store the answer of a terminal");
-        }
-    }
-
-    async fn wait_until_settled(&self, tool_use_id: &str) -> Result<(), Error> {
+    /// Waits until a request is settled, for a limited time.
+    pub(super) async fn wait_until_settled(&self, tool_use_id: &str) -> Result<(), Error> {
         let id = AskId::new(tool_use_id)?;
         let settled = async {
             while self.ask(&id).await?.is_some() {

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use tidings_agent::UiMessage;
 use tokio::sync::Notify;
 
 use super::{IDLE, WAITING};
@@ -33,12 +34,24 @@ enum AnswerState {
     Taken,
     /// The answer at the keyboard was another one, and came before.
     Overruled,
+    /// Only the keyboard has answered.
+    Local(SentAnswer),
+}
+
+/// An answer, and what became of it.
+#[derive(Debug)]
+struct SentState {
+    state: AnswerState,
+    /// True once the outcome is stored: nothing changes it afterwards.
+    is_stored: bool,
+    /// The outcome that the session has reported meanwhile.
+    withheld: Option<UiMessage>,
 }
 
 /// Answers for one process, by tool call.
 #[derive(Debug, Default)]
 pub(in crate::sessions) struct SentAnswers {
-    by_call: Mutex<HashMap<String, AnswerState>>,
+    by_call: Mutex<HashMap<String, SentState>>,
     changed: Notify,
 }
 
@@ -46,29 +59,69 @@ impl SentAnswers {
     /// Notes an answer that is about to be sent.
     pub(in crate::sessions) fn send(&self, tool_use_id: &str, answer: SentAnswer) {
         let mut sent = self.by_call.lock();
-        if sent.len() >= ANNOUNCED_CALLS_MAX {
-            sent.clear();
+        // The report of the keyboard may be read before the answer comes.
+        let state = match sent.get(tool_use_id).map(|sent| sent.state) {
+            Some(AnswerState::Local(local)) => answer.beside(local),
+            _ => AnswerState::Sent(answer),
+        };
+        make_room(&mut sent);
+        sent.insert(tool_use_id.to_owned(), SentState { state, is_stored: false, withheld: None });
+    }
+
+    /// Notes that the outcome of a request is stored, or is stored by the session itself. Returns the outcome
+    /// that the session has reported meanwhile.
+    pub(in crate::sessions) fn stored(&self, tool_use_id: &str) -> Option<UiMessage> {
+        let mut sent = self.by_call.lock();
+        let sent = sent.get_mut(tool_use_id)?;
+        sent.is_stored = true;
+        sent.withheld.take()
+    }
+
+    /// Withholds an outcome that the session reports between an answer and the storage of what became of it.
+    /// Returns true if it is such an outcome.
+    pub(in crate::sessions) fn withhold(&self, tool_use_id: &str, outcome: &UiMessage) -> bool {
+        let mut sent = self.by_call.lock();
+        let Some(sent) = sent.get_mut(tool_use_id).filter(|sent| !sent.is_stored) else { return false };
+        sent.withheld = Some(outcome.clone());
+        true
+    }
+
+    /// True if an answer was overruled; none if that is not known.
+    pub(in crate::sessions) fn verdict(&self, tool_use_id: &str) -> Option<bool> {
+        match self.state(tool_use_id)? {
+            AnswerState::Sent(_) | AnswerState::Local(_) => None,
+            state => Some(state == AnswerState::Overruled),
         }
-        sent.insert(tool_use_id.to_owned(), AnswerState::Sent(answer));
     }
 
     /// Notes that the CLI took an answer.
     pub(super) fn take(&self, tool_use_id: &str) {
-        if let Some(state) = self.by_call.lock().get_mut(tool_use_id) {
-            *state = AnswerState::Taken;
-        }
-        self.changed.notify_waiters();
+        self.decide(tool_use_id, |_| AnswerState::Taken);
     }
 
-    /// Notes an answer at the keyboard. Returns true if it overrules one that was sent.
-    pub(super) fn answered_locally(&self, tool_use_id: &str, local: SentAnswer) -> bool {
+    /// Notes an answer at the keyboard.
+    pub(super) fn answered_locally(&self, tool_use_id: &str, local: SentAnswer) {
+        let mut sent = self.by_call.lock();
+        if !sent.contains_key(tool_use_id) {
+            make_room(&mut sent);
+            let state = SentState { state: AnswerState::Local(local), is_stored: true, withheld: None };
+            sent.insert(tool_use_id.to_owned(), state);
+        }
+        drop(sent);
+        self.decide(tool_use_id, |sent| sent.beside(local));
+    }
+
+    /// Decides about an answer, unless that was done before: an answer that was taken stays taken, even if
+    /// the call is interrupted later.
+    fn decide(&self, tool_use_id: &str, decide: impl FnOnce(SentAnswer) -> AnswerState) -> bool {
         let is_overruled = match self.by_call.lock().get_mut(tool_use_id) {
-            Some(state @ AnswerState::Sent(_)) => {
-                let is_same = *state == AnswerState::Sent(local);
-                *state = if is_same { AnswerState::Taken } else { AnswerState::Overruled };
-                !is_same
+            Some(SentState { state, .. }) => {
+                if let AnswerState::Sent(answer) = *state {
+                    *state = decide(answer);
+                }
+                *state == AnswerState::Overruled
             }
-            _ => false,
+            None => false,
         };
         self.changed.notify_waiters();
         is_overruled
@@ -97,7 +150,8 @@ impl SentAnswers {
         };
         tokio::select! {
             is_overruled = self.outcome(tool_use_id) => is_overruled,
-            () = over => false,
+            // The caller is told so, and it stays so.
+            () = over => self.decide(tool_use_id, |_| AnswerState::Taken),
         }
     }
 
@@ -113,12 +167,28 @@ impl SentAnswers {
     }
 
     fn state(&self, tool_use_id: &str) -> Option<AnswerState> {
-        self.by_call.lock().get(tool_use_id).copied()
+        self.by_call.lock().get(tool_use_id).map(|sent| sent.state)
+    }
+}
+
+impl SentAnswer {
+    /// What becomes of an answer if the keyboard gave another one before, or the same.
+    fn beside(self, local: SentAnswer) -> AnswerState {
+        if self == local { AnswerState::Taken } else { AnswerState::Overruled }
+    }
+}
+
+/// Forgets calls that are settled, if there are many.
+fn make_room(sent: &mut HashMap<String, SentState>) {
+    if sent.len() >= ANNOUNCED_CALLS_MAX {
+        sent.retain(|_, sent| !sent.is_stored);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use tidings_protocol::ui::{PermissionResolved, Resolution};
+
     use super::super::BUSY;
     use super::*;
 
@@ -134,12 +204,32 @@ mod tests {
         assert!(!sent.is_overruled("taken", busy).await);
         assert!(!sent.is_overruled("late", busy).await, "nothing is known in time");
         let ran = async { sent.answered_locally("ran", SentAnswer::Allow) };
-        let (is_overruled, is_new) = tokio::join!(sent.is_overruled("ran", busy), ran);
-        assert_eq!((is_overruled, is_new), (true, true));
-        assert!(sent.answered_locally("rejected", SentAnswer::Deny));
+        let (is_overruled, ()) = tokio::join!(sent.is_overruled("ran", busy), ran);
+        assert!(is_overruled);
+        sent.answered_locally("rejected", SentAnswer::Deny);
         assert!(sent.is_overruled("rejected", busy).await);
-        assert!(!sent.answered_locally("taken", SentAnswer::Allow), "it was told before");
-        assert!(!sent.answered_locally("another", SentAnswer::Allow));
+        for id in ["taken", "late"] {
+            sent.answered_locally(id, SentAnswer::Allow);
+            assert_eq!(sent.verdict(id), Some(false), "{id}: it was told before");
+        }
+        sent.answered_locally("before", SentAnswer::Deny);
+        assert_eq!(sent.verdict("before"), None);
+        sent.send("before", SentAnswer::Allow);
+        assert!(sent.is_overruled("before", busy).await, "the report was read before the answer came");
+    }
+
+    #[test]
+    fn r3_an_answer_is_on_its_way_until_its_outcome_is_stored() {
+        let sent = SentAnswers::default();
+        let cancelled = UiMessage::from(PermissionResolved::new(1, "call", Resolution::Cancelled));
+        assert!(!sent.withhold("call", &cancelled));
+        sent.send("call", SentAnswer::Allow);
+        sent.take("call");
+        assert!(sent.withhold("call", &cancelled));
+        assert!(sent.stored("call").is_some() && sent.stored("call").is_none());
+        assert!(!sent.withhold("call", &cancelled));
+        sent.answered_locally("call", SentAnswer::Deny);
+        assert_eq!(sent.verdict("call"), Some(false), "a later interruption is no denial");
     }
 
     #[tokio::test(start_paused = true)]
@@ -151,9 +241,9 @@ mod tests {
             || Some(if began.elapsed() < Duration::from_secs(3) { WAITING } else { IDLE }.to_owned());
         let rejected = async {
             tokio::time::sleep(Duration::from_secs(4)).await;
-            sent.answered_locally("call", SentAnswer::Deny)
+            sent.answered_locally("call", SentAnswer::Deny);
         };
-        assert_eq!(tokio::join!(sent.is_overruled("call", status), rejected), (true, true));
+        assert_eq!(tokio::join!(sent.is_overruled("call", status), rejected), (true, ()));
         // An approval that the dialog took is waited for only shortly.
         let busy = || Some(BUSY.to_owned());
         sent.send("another", SentAnswer::Allow);

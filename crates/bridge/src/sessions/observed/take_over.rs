@@ -51,9 +51,8 @@ impl ObservedProcess {
     /// Refuses to end a process whose session another one has taken meanwhile, such as a second server.
     async fn check_writer(&self, config_dir: &Path) -> Result<(), Error> {
         let holder = writer::holder_of(config_dir, &self.running.session_id).await;
-        let is_it = |holder: &SessionHolder| {
-            holder.agent.as_ref().is_some_and(|agent| agent.pid == self.running.pid)
-        };
+        let is_it =
+            |holder: &SessionHolder| holder.agent.as_ref().is_some_and(|agent| agent.pid == self.running.pid);
         holder.filter(|holder| !is_it(holder)).map_or(Ok(()), |holder| Err(holder.refusal().into()))
     }
 

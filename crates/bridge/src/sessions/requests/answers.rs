@@ -10,7 +10,6 @@ use tidings_agent::UiMessage;
 use tidings_agent::pending::{AnsweredBy, Outcome};
 use tidings_agent::permissions::{AfterDenial, Allowed, Answer, Denied, Response, Scope as Reach};
 use tidings_agent::questions::{CliReply, Inquiry, InteractionError, Replied, Reply};
-use tidings_agent::session::LOCAL_DIALOG;
 use tidings_protocol::api::{
     AnswerResult, BatchAnswer, BatchAnswerItem, BatchAnswered, Choice, PendingPermission, PermissionAnswer,
     PermissionScope, QuestionAnswer, QuestionReply,
@@ -25,11 +24,19 @@ use crate::error::{Code, Error};
 use crate::journal::{Ask, AskId, ClientId, Settle, Settlement};
 use crate::limits::{RULE_CHECKS_MAX, RULE_EVERY};
 use crate::sessions::entry::Entry;
-use crate::sessions::observed::SentAnswer;
 use crate::sessions::requests::asks::{
     ApprovalEffects, PendingRequest, audit, outcome_name, pending_request, resolution,
 };
 use crate::sessions::running::command_ids;
+
+/// The answer of a user, as it is stored.
+pub(super) struct PreparedAnswer {
+    /// The answer for the agent, as JSON.
+    answer: String,
+    event: UiMessage,
+    effects: ApprovalEffects,
+    client_id: Option<ClientId>,
+}
 
 impl Entry {
     /// Answers a permission request. The first answer counts; later ones fail with the first.
@@ -78,33 +85,54 @@ impl Entry {
             leaves_plan = leaves_plan_mode(&details.tool_name) && resolution == Resolution::Allowed;
             resolved.batch_id = details.batch_id;
         }
-        let kept = serde_json::to_string(&decided).unwrap_or_default();
-        let event = UiMessage::from(resolved);
-        let settled = self.settle_first(caller, &id, kept, event, effects, client_id).await;
-        let result = match (settled, &decided) {
-            // A denial is safe without a record. Its event is stored when there is room.
-            (Err(error), Answer::Deny(_)) if ask.is_some() && self.lacks_room(&error) => {
-                self.unstored(tool_use_id, outcome_name(resolution), caller)
-            }
-            (settled, _) => settled?,
+        let answer = serde_json::to_string(&decided).unwrap_or_default();
+        let prepared = PreparedAnswer { answer, event: UiMessage::from(resolved), effects, client_id };
+        let observed = self.memory().observed.clone().filter(|_| ask.is_some());
+        let result = if let Some(observed) = observed {
+            self.answer_dialog(caller, &id, &observed, decided, prepared).await?
+        } else {
+            let result = self.store_answer(caller, &id, &decided, prepared).await?;
+            self.hand_to_agent(caller, tool_use_id, decided).await?;
+            result
         };
         if leaves_plan {
             self.memory().mode.leave_plan();
         }
-        let key = AskKey::new(self.handle, tool_use_id);
-        let observed = self.memory().observed.clone();
-        let (sent, local) = match &decided {
-            Answer::Allow(_) => (SentAnswer::Allow, Resolution::Denied),
-            _ => (SentAnswer::Deny, Resolution::Allowed),
-        };
-        if let Some(observed) = &observed {
-            observed.sent_answers().send(tool_use_id, sent);
+        if let Some(before) = before {
+            self.follow_rule(before);
         }
-        match self.permissions.respond_to_request(
-            &key,
-            Response::person(caller.name.as_str(), decided),
-            self.clock.now(),
-        ) {
+        Ok(result)
+    }
+
+    /// Stores an answer, if it is the first.
+    pub(super) async fn store_answer(
+        &self,
+        caller: &Caller,
+        id: &AskId,
+        decided: &Answer,
+        prepared: PreparedAnswer,
+    ) -> Result<AnswerResult, Error> {
+        let outcome = outcome_name(resolution(&prepared.event));
+        let is_open = self.ask(id).await?.is_some();
+        match self.settle_first(caller, id, prepared).await {
+            // A denial is safe without a record. Its event is stored when there is room.
+            Err(error) if matches!(decided, Answer::Deny(_)) && is_open && self.lacks_room(&error) => {
+                Ok(self.unstored(id.as_str(), outcome, caller))
+            }
+            settled => settled,
+        }
+    }
+
+    /// Hands an answer to the agent. Returns true if the agent still waited for it.
+    pub(super) async fn hand_to_agent(
+        &self,
+        caller: &Caller,
+        tool_use_id: &str,
+        decided: Answer,
+    ) -> Result<bool, Error> {
+        let key = AskKey::new(self.handle, tool_use_id);
+        let response = Response::person(caller.name.as_str(), decided);
+        match self.permissions.respond_to_request(&key, response, self.clock.now()) {
             // A grant answers other requests too. Those are settled before they can be answered otherwise.
             Ok(recorded) => {
                 for also in &recorded.also_settled {
@@ -114,20 +142,14 @@ impl Entry {
                     )
                     .await?;
                 }
+                Ok(true)
             }
             // The agent withdrew the request at this very moment.
-            Err(error) => tracing::info!(session = %self.key, ask = tool_use_id, %error, "answered too late"),
+            Err(error) => {
+                tracing::info!(session = %self.key, ask = tool_use_id, %error, "answered too late");
+                Ok(false)
+            }
         }
-        if let Some(before) = before {
-            self.follow_rule(before);
-        }
-        if let Some(observed) = observed
-            && observed.is_overruled(tool_use_id).await
-        {
-            let (outcome, by) = (outcome_name(local).to_owned(), Some(LOCAL_DIALOG.to_owned()));
-            return Err(Error::already_answered(AnswerResult { outcome, by, ..result }));
-        }
-        Ok(result)
     }
 
     /// Refuses a scope that the request does not offer, before anything is stored: the agent would not get
@@ -266,10 +288,13 @@ impl Entry {
             resolved.answer = serde_json::to_value(&replies).ok();
         }
         let kept = serde_json::to_string(&resolved.answer).unwrap_or_default();
-        let settled = self
-            .settle_first(caller, &id, kept, resolved.into(), ApprovalEffects::default(), client_id)
-            .await;
-        let result = match settled {
+        let prepared = PreparedAnswer {
+            answer: kept,
+            event: resolved.into(),
+            effects: ApprovalEffects::default(),
+            client_id,
+        };
+        let result = match self.settle_first(caller, &id, prepared).await {
             Err(error) if answer.cancel && ask.is_some() && self.lacks_room(&error) => {
                 self.unstored(tool_use_id, outcome_name(outcome), caller)
             }
@@ -323,11 +348,9 @@ impl Entry {
         &self,
         caller: &Caller,
         id: &AskId,
-        answer: String,
-        event: UiMessage,
-        effects: ApprovalEffects,
-        client_id: Option<ClientId>,
+        prepared: PreparedAnswer,
     ) -> Result<AnswerResult, Error> {
+        let PreparedAnswer { answer, event, effects, client_id } = prepared;
         let mut line = audit(self, id.as_str(), &event, caller.device.as_deref());
         line.rule = effects.rules;
         line.changed = effects.changed;

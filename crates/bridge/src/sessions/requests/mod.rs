@@ -3,6 +3,7 @@
 pub(super) mod abandoned;
 pub(super) mod answers;
 pub(super) mod asks;
+mod dialog_answers;
 pub(super) mod facts;
 pub(super) mod policy;
 
@@ -16,7 +17,7 @@ use tidings_protocol::api::{
 use self::asks::{PendingRequest, pending_request};
 use super::{Sessions, view};
 use crate::caller::Caller;
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::journal::SessionName;
 
 impl Sessions {
@@ -56,7 +57,11 @@ impl Sessions {
         if let Some(answered) = self.at_owner(caller, name, &path, &answer).await? {
             return Ok(answered);
         }
-        self.active_for(caller, name).await?.entry.answer_permission(caller, tool_use_id, answer).await
+        let entry = self.active_for(caller, name).await?.entry;
+        let (caller, id) = (caller.clone(), tool_use_id.to_owned());
+        // A client that leaves meanwhile must not leave an answer behind that was given and not stored.
+        let answered = tokio::spawn(async move { entry.answer_permission(&caller, &id, answer).await });
+        answered.await.map_err(|_| lost())?
     }
 
     /// Answers the permission requests of a batch.
@@ -71,7 +76,10 @@ impl Sessions {
         if let Some(answered) = self.at_owner(caller, name, &path, &answer).await? {
             return Ok(answered);
         }
-        self.active_for(caller, name).await?.entry.answer_batch(caller, batch_id, answer).await
+        let entry = self.active_for(caller, name).await?.entry;
+        let (caller, id) = (caller.clone(), batch_id.to_owned());
+        let answered = tokio::spawn(async move { entry.answer_batch(&caller, &id, answer).await });
+        answered.await.map_err(|_| lost())?
     }
 
     /// Answers questions. The first answer counts.
@@ -108,4 +116,8 @@ impl Sessions {
         }
         Ok(found)
     }
+}
+
+fn lost() -> Error {
+    Error::new(Code::Internal, "Failed to answer the request", "list the pending requests")
 }

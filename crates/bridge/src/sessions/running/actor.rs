@@ -95,7 +95,7 @@ impl Actor {
             }
             #[cfg(unix)]
             ActorCommand::Adopt(found, reply) => {
-                let adopted = self.adopt(&found).await;
+                let adopted = Box::pin(self.adopt(&found)).await;
                 if let Err(error) = &adopted {
                     tracing::warn!(session = %self.entry.key, %error, "failed to adopt a running agent");
                 }

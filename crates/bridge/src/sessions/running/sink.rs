@@ -300,6 +300,12 @@ impl JournalSink {
     async fn settle(&self, event: &UiMessage, draft: Draft) -> Result<(), Error> {
         let entry = &*self.0;
         let Some((id, outcome)) = resolved(event) else { return Ok(()) };
+        let observed = entry.memory().observed.clone();
+        if observed.is_some_and(|observed| observed.sent_answers().withhold(&id, event)) {
+            // The answer is stored when it is known whether the dialog took it.
+            entry.forget(&id);
+            return Ok(());
+        }
         let audit = audit(entry, &id, event, None);
         let settle = Settle { outcome, event: draft.clone(), audit: Some(audit.clone()) };
         let ask = AskId::new(&id)?;

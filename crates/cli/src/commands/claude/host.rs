@@ -8,6 +8,7 @@ use clap::Args;
 use serde::{Deserialize, Serialize};
 use tidings::host::terminal::{self, TerminalFolder, TerminalRecord, TerminalSize, TerminalStart};
 
+use super::session;
 use crate::commands::hook::inline::TERMINAL_HOST;
 use crate::error::Exit;
 
@@ -62,9 +63,21 @@ pub(crate) fn run(args: &TerminalHostArgs) -> anyhow::Result<Exit> {
         cwd: std::env::current_dir()?.to_string_lossy().into_owned(),
         size: TerminalSize { rows: args.rows, cols: args.cols },
     };
+    let attach = format!("tidings attach {}", start.id);
+    let lock = match session::lock(&args.args, &attach) {
+        Ok(lock) => lock,
+        Err(error) => {
+            tell(&Started::Failed(format!("{error}; {}", error.hint())));
+            return Err(error.into());
+        }
+    };
+    let ready = |record: &TerminalRecord| {
+        tell(&Started::Ready(record.clone()));
+        session::release_when_described(lock, record.pid);
+    };
     // One thread is enough, and keeps the memory of a host small.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    match runtime.block_on(terminal::run(start, |record| tell(&Started::Ready(record.clone())))) {
+    match runtime.block_on(terminal::run(start, ready)) {
         Ok(_) => Ok(Exit::Success),
         Err(error) => {
             tell(&Started::Failed(error.to_string()));

@@ -5,6 +5,7 @@ mod direct;
 pub(crate) mod find;
 pub(crate) mod host;
 mod raw;
+mod session;
 mod settings;
 
 use std::env;
@@ -54,6 +55,7 @@ const USUAL_SIZE: TerminalSize = TerminalSize { rows: 24, cols: 80 };
 
 impl Claude {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
+        session::check_free(&self.args)?;
         let program = program()?;
         let has_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
         if !has_terminal || direct::is_direct(&self.args) {

@@ -1,5 +1,5 @@
 use tidings::options::{SettingSource, ToolSet};
-use tidings::{Options, SystemPrompt};
+use tidings::{Options, SessionOwner, SystemPrompt};
 
 use tidings_transcript::ErrorKind;
 use tidings_transcript::id_prefix::is_prefix;
@@ -14,7 +14,8 @@ pub(super) fn options(args: &ClaudeArgs) -> anyhow::Result<Options> {
     let mut options = Options::new()
         .client_app(concat!("tidings-run/", env!("CARGO_PKG_VERSION")))
         // The picker of `claude --resume` hides sessions of the SDKs.
-        .env("CLAUDE_CODE_ENTRYPOINT", "tidings");
+        .env("CLAUDE_CODE_ENTRYPOINT", "tidings")
+        .session_owner(SessionOwner::new("tidings run"));
     options = conversation(options, args)?;
     options = tools(options, args);
     options = settings(options, args)?;

@@ -14,7 +14,7 @@ use tidings_bridge::hosts::Hosts;
 use tidings_bridge::journal::{Epoch, ErrorKind, JournalError, Opening};
 use tidings_bridge::notify::{Notifier, PushKeys};
 use tidings_bridge::server::{Listen, TlsFiles};
-use tidings_bridge::sessions::{Config, Observe, Real};
+use tidings_bridge::sessions::{Config, Observe, Real, Runner};
 use tidings_bridge::{Archive, Auth, Broadcast, Journal, MemoryJournal, Sessions, SqliteJournal, auth};
 use uuid::Uuid;
 
@@ -116,7 +116,17 @@ pub(super) async fn sessions(
     } else {
         Arc::new(open_journal(settings, &opening, choice)?)
     };
-    Ok(Sessions::open(Broadcast::new(journal), config(settings, auth)?).await?)
+    let mut config = config(settings, auth)?;
+    config.runner = runner(settings, choice);
+    Ok(Sessions::open(Broadcast::new(journal), config).await?)
+}
+
+/// The command that runs the sessions. Those of an editor end with their process, and have no address.
+fn runner(settings: &Settings, choice: JournalChoice) -> Runner {
+    match choice {
+        JournalChoice::InMemory => Runner { command: "tidings acp".to_owned(), data: None },
+        _ => Runner { data: std::path::absolute(&settings.data).ok(), ..Runner::default() },
+    }
 }
 
 fn config(settings: &Settings, auth: &Auth) -> anyhow::Result<Config> {

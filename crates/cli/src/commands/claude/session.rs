@@ -1,0 +1,89 @@
+//! The session that a `claude` in a terminal continues: it has one writer.
+//!
+//! Once it runs, `claude` describes itself with its session, which every other command of ours respects, and
+//! which changes with `/clear`. Until then a lock stands for it.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use tidings::{SessionLock, SessionOwner};
+use tidings_transcript::running;
+
+use crate::commands::sessions::RootArgs;
+
+/// Time between two looks for the description of a process.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// Flags with the id of the session.
+const FLAGS: [&str; 3] = ["--resume", "-r", "--session-id"];
+
+/// Fails if another process writes the session that the arguments name.
+pub(super) fn check_free(args: &[OsString]) -> Result<(), tidings::Error> {
+    let Some(id) = named(args) else { return Ok(()) };
+    let holder = SessionLock::holder(&RootArgs::config_folder_of_user(), &id);
+    holder.map_or(Ok(()), |holder| Err(holder.refusal()))
+}
+
+/// Locks the session that the arguments name.
+pub(super) fn lock(args: &[OsString], attach: &str) -> Result<Option<SessionLock>, tidings::Error> {
+    let Some(id) = named(args) else { return Ok(None) };
+    let owner = SessionOwner::new("tidings claude").attached_by(attach);
+    match SessionLock::take(&RootArgs::config_folder_of_user(), &id, &owner) {
+        Err(error) if error.kind() != tidings::ErrorKind::Taken => Ok(None),
+        taken => taken.map(Some),
+    }
+}
+
+/// Releases a lock when the process has described itself. Earlier versions of Claude Code do not; then it is
+/// kept until the terminal ends.
+pub(super) fn release_when_described(lock: Option<SessionLock>, pid: u32) {
+    let Some(lock) = lock else { return };
+    drop(std::thread::spawn(move || {
+        let config_dir = RootArgs::config_folder_of_user();
+        while running::current(&config_dir, pid).is_none() {
+            std::thread::sleep(LOOK_EVERY);
+        }
+        drop(lock);
+    }));
+}
+
+/// The session that the arguments name by its id. A fork leaves it alone, and other words are searched for in
+/// a list.
+fn named(args: &[OsString]) -> Option<String> {
+    let args: Vec<&str> =
+        args.iter().take_while(|arg| *arg != "--").map(|arg| arg.to_str().unwrap_or_default()).collect();
+    if args.contains(&"--fork-session") {
+        return None;
+    }
+    let value = |(at, arg): (usize, &&str)| match arg.split_once('=') {
+        Some((flag, value)) if FLAGS.contains(&flag) => Some(value.to_owned()),
+        _ if FLAGS.contains(arg) => args.get(at + 1).map(|value| (*value).to_owned()),
+        _ => None,
+    };
+    args.iter().enumerate().find_map(value).filter(|id| uuid::Uuid::try_parse(id).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r5_the_session_is_found_in_the_arguments() {
+        let id = "4f2c0a52-7f10-4b58-a0a8-4f9be3f4a001";
+        let named = |args: &[&str]| named(&args.iter().map(OsString::from).collect::<Vec<_>>());
+        let equals = format!("--resume={id}");
+        for args in [&["--resume", id][..], &["-r", id, "go on"], &[&equals], &["--session-id", id]] {
+            assert_eq!(named(args).as_deref(), Some(id), "{args:?}");
+        }
+        for args in [
+            &["--resume"][..],
+            &["-r", "a title"],
+            &["-c"],
+            &["--", "-r", id],
+            &["-r", id, "--fork-session"],
+            &[],
+        ] {
+            assert_eq!(named(args), None, "{args:?}");
+        }
+    }
+}
