@@ -213,6 +213,9 @@ pub(crate) const DIALOG_CLOSES_WITHIN: Duration = Duration::from_secs(5);
 /// second.
 pub(crate) const REPORT_WAIT: Duration = Duration::from_secs(3);
 
+/// Time after that for the report of a denial, if the CLI works on. A machine may be busy.
+pub(crate) const SILENT_DENIAL_WAIT: Duration = Duration::from_secs(7);
+
 /// The same after an approval, if the CLI works on: it reports nothing unless it was rejected before.
 pub(crate) const APPROVAL_WAIT: Duration = Duration::from_millis(400);
 

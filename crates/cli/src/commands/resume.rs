@@ -5,6 +5,7 @@ use std::process::Command;
 
 use clap::Args;
 use tidings::find::Search;
+use tidings::{SessionLock, SessionOwner};
 use tidings_bridge::{Code, Error};
 use tidings_protocol::api::{Accepted, CommandRequest, ServerPhase, SessionView};
 use tidings_transcript::id_prefix::is_number;
@@ -69,9 +70,17 @@ impl Resume {
             None => return Err(pick::unnamed().into()),
         };
         let Conversation { cli_session, cwd, label } = self.release(&name)?;
+        // Another process of ours may have it, such as a second server. `claude` describes itself as soon as
+        // it runs, so that the lock need not last longer.
+        let owner = SessionOwner::new("tidings resume");
+        let lock = match SessionLock::take(&RootArgs::config_folder_of_user(), &cli_session, &owner) {
+            Err(error) if error.kind() == tidings::ErrorKind::Taken => return Err(error.into()),
+            taken => taken.ok(),
+        };
         out.note(&format!("Continuing {label} here"))?;
         claude.arg(cli_session).current_dir(cwd);
         out.flush()?;
+        drop(lock);
         // Set by the server for its own agents; it keeps hooks from reporting a session.
         let failed = claude.args(&self.args).env_remove("TIDINGS_SESSION").exec();
         let message = format!("Failed to start `{}`: {failed}", claude.get_program().to_string_lossy());

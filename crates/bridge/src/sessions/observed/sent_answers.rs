@@ -10,8 +10,10 @@ use parking_lot::Mutex;
 use tidings_agent::UiMessage;
 use tokio::sync::Notify;
 
-use super::{IDLE, WAITING};
-use crate::limits::{ANNOUNCED_CALLS_MAX, APPROVAL_WAIT, DIALOG_CLOSES_WITHIN, REPORT_WAIT};
+use super::{BUSY, IDLE, WAITING};
+use crate::limits::{
+    ANNOUNCED_CALLS_MAX, APPROVAL_WAIT, DIALOG_CLOSES_WITHIN, REPORT_WAIT, SILENT_DENIAL_WAIT,
+};
 
 /// Time between two looks at the status.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -130,7 +132,8 @@ impl SentAnswers {
     /// Waits until it is known what the CLI did with an answer. Returns true if the keyboard overruled it.
     ///
     /// `status` is the status that the CLI reports. What it does not tell for some time after the end of its
-    /// dialog counts as not overruled: a busy machine closes the dialog late, too.
+    /// dialog counts as not overruled, but for a denial after which it works on: a denial is reported at
+    /// once, and a Yes at the keyboard only when the tool has run.
     pub(in crate::sessions) async fn is_overruled(
         &self,
         tool_use_id: &str,
@@ -147,11 +150,17 @@ impl SentAnswers {
             // A denial that was taken, and a rejection at the keyboard, are in the file at once.
             let is_certain_soon = is_denial || status().as_deref() == Some(IDLE);
             tokio::time::sleep(if is_certain_soon { REPORT_WAIT } else { APPROVAL_WAIT }).await;
+            // A CLI that reports no denial and works on runs the tool: the keyboard has allowed it.
+            let is_running = || is_denial && status().as_deref() == Some(BUSY);
+            if is_running() {
+                tokio::time::sleep(SILENT_DENIAL_WAIT).await;
+            }
+            if is_running() { AnswerState::Overruled } else { AnswerState::Taken }
         };
         tokio::select! {
             is_overruled = self.outcome(tool_use_id) => is_overruled,
             // The caller is told so, and it stays so.
-            () = over => self.decide(tool_use_id, |_| AnswerState::Taken),
+            state = over => self.decide(tool_use_id, |_| state),
         }
     }
 
@@ -189,20 +198,21 @@ fn make_room(sent: &mut HashMap<String, SentState>) {
 mod tests {
     use tidings_protocol::ui::{PermissionResolved, Resolution};
 
-    use super::super::BUSY;
     use super::*;
 
     #[tokio::test(start_paused = true)]
     async fn an_answer_stands_unless_the_keyboard_said_otherwise_before() {
         let busy = || Some(BUSY.to_owned());
         let sent = SentAnswers::default();
-        for id in ["taken", "late", "ran"] {
+        let idle = || Some(IDLE.to_owned());
+        for id in ["taken", "late", "ran", "silent"] {
             sent.send(id, SentAnswer::Deny);
         }
         sent.send("rejected", SentAnswer::Allow);
         sent.take("taken");
         assert!(!sent.is_overruled("taken", busy).await);
-        assert!(!sent.is_overruled("late", busy).await, "nothing is known in time");
+        assert!(!sent.is_overruled("late", idle).await, "nothing is known in time");
+        assert!(sent.is_overruled("silent", busy).await, "a denial would have been reported");
         let ran = async { sent.answered_locally("ran", SentAnswer::Allow) };
         let (is_overruled, ()) = tokio::join!(sent.is_overruled("ran", busy), ran);
         assert!(is_overruled);
