@@ -579,6 +579,8 @@ export type FleetContinue = {
   worktree?: string,
   /** First prompt. */
   prompt?: string,
+  /** True to continue it without the events that this server does not have. */
+  force?: boolean,
 };
 
 /** Request to take no new sessions, or to take them again. */
@@ -625,6 +627,14 @@ export type FleetNode = {
   running: number,
   /** True if it takes no new sessions. */
   draining: boolean,
+  /** Events of its sessions that it has announced and the server that answers does not have. */
+  events_behind: number,
+  /** Sessions with such events. */
+  sessions_behind: number,
+  /** Sessions whose events differ from those that it has announced. */
+  sessions_differ: number,
+  /** Generation of its newest key of the fleet; omitted without encryption, and of an earlier version. */
+  key_generation?: number,
   /** Its audit log, as the server that answers knows it. */
   audit?: FleetAudit,
 };
@@ -657,8 +667,13 @@ export type FleetStatus = {
   url: string,
   /** Prefix of the NATS server's API, if the server that answers has a NATS account of its own. */
   api_prefix?: string,
-  /** True if the NATS server is connected. */
+  /** True if the NATS server is connected, and this server takes part in the fleet. */
   is_connected: boolean,
+  /**
+   * Reason for which this server takes no part in the fleet: it was removed, or the NATS server has
+   * another fleet of the same name.
+   */
+  problem?: string,
   /** True if the storage of the fleet is full: events wait on their servers. */
   storage_full: boolean,
   /** True if events and requests are encrypted. */
@@ -669,6 +684,12 @@ export type FleetStatus = {
   sessions_behind: number,
   /** Messages of other servers that are not read yet. */
   messages_behind: number,
+  /** Events of other servers that their owners have announced and this server does not have. */
+  events_behind: number,
+  /** Sessions of other servers with such events. */
+  replicas_behind: number,
+  /** Generation of the fleet's key; each removal of a server adds one. Omitted without encryption. */
+  key_generation?: number,
   /** Events of this server that were published since it started. */
   events_sent: number,
   /** Events of other servers that were read since it started. */
@@ -1054,6 +1075,8 @@ export type Meta = {
    * storage is refused.
    */
   storage_full?: boolean,
+  /** What the journal of the server held and does not hold any more, one sentence each. */
+  damage?: Array<string>,
   /** The caller. */
   you: MetaCaller,
 };
@@ -2290,6 +2313,11 @@ export type SessionView = {
    * was.
    */
   unreachable?: string,
+  /**
+   * Events that the session's server has announced and this server does not have; omitted if there are
+   * none.
+   */
+  behind?: number,
   /**
    * Name that the copies of its project share on all servers of the fleet: host and path of the remote
    * repository, with `:` and the path inside of it, or `folder:` and a word for a folder without one.

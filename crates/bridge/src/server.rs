@@ -5,6 +5,7 @@ mod bounds;
 mod connections;
 mod inspection;
 mod listen;
+mod memory;
 mod retention;
 mod slots;
 mod tls;
@@ -183,6 +184,7 @@ impl Server {
         let notifications = self.notifications.clone();
         tokio::spawn(notifications.run(Some(self.auth.clone()), self.stopping.clone()));
         tokio::spawn(inspection::inspect(self.sessions.clone(), self.stopping.clone()));
+        tokio::spawn(memory::give_back(self.sessions.clone(), self.stopping.clone()));
         let (retention, stopping) = (self.retention.run(self.sessions.clone()), self.stopping.clone());
         tokio::spawn(async move { stopping.run_until_cancelled(retention).await });
         let fleet = self.fleet.clone().map(|fleet| {

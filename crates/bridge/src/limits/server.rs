@@ -69,3 +69,9 @@ pub(crate) const SWEEP_EVERY: Duration = Duration::from_secs(30);
 
 /// The pause between two pages while all events are checked after the start, so that other readers go first.
 pub(crate) const INSPECTION_PAUSE: Duration = Duration::from_millis(10);
+
+/// Time without events and without new or lost subscribers after which free memory goes back to the system.
+pub(crate) const MEMORY_QUIET: Duration = Duration::from_secs(10);
+
+/// The longest time between two such returns while the server is busy.
+pub(crate) const MEMORY_RETURN_INTERVAL: Duration = Duration::from_secs(60);
