@@ -97,7 +97,7 @@ fn names_after<'a>(text: &'a str, before: &str, is_letter: impl Fn(char) -> bool
 /// `K1` for `k1_…` and `k1 …`; a name may begin with several rows.
 fn rows_of(name: &str) -> Vec<String> {
     let words = name.split(['_', ' ']).map(|word| {
-        let is_row = word.starts_with(['k', 'p', 'c', 'd']) && word.len() > 1;
+        let is_row = word.starts_with(['k', 'p', 'c', 'd', 'r']) && word.len() > 1;
         (is_row && word.bytes().skip(1).all(|byte| byte.is_ascii_digit())).then(|| word.to_uppercase())
     });
     words.map_while(|row| row).collect()
