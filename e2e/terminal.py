@@ -423,6 +423,30 @@ def _keyboard_says_esc(run: Run) -> list[str]:
     return _lost(run.decide(item, "allow")) + _ran(run, before, 0)
 
 
+def _interrupted_after_the_api(run: Run) -> list[str]:
+    """Esc while an allowed command runs: the request stays allowed, in the events and in the audit log."""
+    before = run.counted()
+    run.say("please [wait]")
+    item, = run.asked()
+    run.terminal.wait_screen(DIALOG)
+    problems = _won(run.decide(item, "allow"), "allowed")
+    run.wait(lambda: run.counted() == before + 1, "the start of the command")
+    run.terminal.keys("Escape")
+    run.idle()
+    run.result(item["tool_use_id"])
+    run.say("and now, please [greet]")
+    run.terminal.wait_screen(lambda screen: DONE in screen.rpartition("and now")[2])
+    run.idle()
+    wanted = item["tool_use_id"]
+    resolved = [
+        event["PermissionResolved"]["outcome"] for event in run.history(item["session"])
+        if event.get("PermissionResolved", {}).get("tool_use_id") == wanted
+    ]
+    if resolved != ["Allowed"]:
+        problems.append(f"the outcomes are {resolved}")
+    return problems + _ran(run, before, 1)
+
+
 def _question_from_the_api(run: Run) -> list[str]:
     run.say("please [ask]")
     item, = run.asked("questions")
@@ -613,6 +637,7 @@ CASES: list[Callable[[Run], list[str]]] = [
     _denied_from_the_api,
     _keyboard_says_yes,
     _keyboard_says_esc,
+    _interrupted_after_the_api,
     _question_from_the_api,
     _question_from_the_keyboard,
     _parallel_requests,
