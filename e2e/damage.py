@@ -6,6 +6,7 @@ every one of them. `--table` prints the table of docs/operating.md.
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import random
@@ -17,7 +18,7 @@ from typing import Any
 
 from lib.cli import Place, Programs
 from lib.serve import Server
-from lib.web import Web
+from lib.web import SECONDS_MAX, Web
 
 NAME = "damage"
 CASES = 40
@@ -49,6 +50,8 @@ def play(programs: Programs, root: Path) -> tuple[list[str], str]:
             if outcome == "silent":
                 problems.append(f"{left}: {kind} at {part}/{PARTS} of {path} is silent: {why}")
     _write(whole_folder=place.root, counts=counts)
+    if not any(outcome == "unharmed" for _, outcome in counts):
+        problems.append("no damage was repaired, so the cases do not tell anything")
     said = ", ".join(f"{sum(n for (_, it), n in counts.items() if it == name)} {name}" for name in OUTCOMES)
     return problems, f"{sum(counts.values())} cases: {said}"
 
@@ -102,6 +105,7 @@ def _try(
         (data / path).write_bytes(damaged)
     else:
         (data / path).write_bytes(damaged[:at])
+    place.hand_over()
     with Server(place, "", 0, program) as server:
         try:
             web = server.web
@@ -131,11 +135,17 @@ def _shown(web: Web) -> dict[str, Any]:
         status, history = web.call("GET", f"/v1/sessions/{session['key']}/history?limit=1000")
         events = history["events"] if status == 200 else history
         shown[session["key"]] = [session.get("cwd"), session.get("title"), [_event(event) for event in events]]
-    status, audit = web.call("GET", "/v1/audit")
-    shown["audit"] = [
-        line["decision"] for line in audit["lines"] if line["decision"].startswith(("allowed", "denied"))
-    ] if status == 200 else status
+    shown["audit"] = _audit(web)
     return shown
+
+
+def _audit(web: Web) -> list[str]:
+    """The decisions in the audit log; each start adds lines of its own."""
+    connection = http.client.HTTPConnection(web.host, timeout=SECONDS_MAX)
+    connection.request("GET", "/v1/audit", None, {"Authorization": f"Bearer {web.token}"})
+    lines = connection.getresponse().read().decode().splitlines()
+    connection.close()
+    return [line for line in lines if '"decision":"allowed"' in line]
 
 
 def _event(event: Any) -> Any:

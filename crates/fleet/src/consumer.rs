@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Call;
 use crate::error::{ErrorKind, FleetError};
-use crate::keys::random_name;
+use crate::key_text::random_name;
 use crate::limits::{
     CALL_MAX, CHECKPOINT_EVERY, KEY_WAIT, MEMBERSHIP_WAIT, PULL_BEAT, PULL_MAX, PULL_MESSAGES, REMOVALS_MAX,
     REMOVE_ATTEMPTS, RETRY_MAX,

@@ -15,9 +15,10 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{ErrorKind, FleetError};
-use crate::key_exchange::{self, KeyReply, KeyRequest};
+use crate::key_exchange::{self, JoinReply, KeyRequest};
+use crate::key_text::{random, random_name};
 use crate::keyring::FleetSecret;
-use crate::keys::{PublicKey, random, random_name};
+use crate::keys::PublicKey;
 use crate::limits::{CALL_MAX, INVITE_LIFETIME};
 use crate::link::{Link, bounded};
 use crate::names::{Name, joins};
@@ -54,15 +55,6 @@ pub struct JoinRequest {
     /// The key that it has made.
     pub key: PublicKey,
     proof: String,
-}
-
-#[derive(Serialize, Deserialize)]
-pub(crate) enum JoinReply {
-    /// The signed membership.
-    Member(String),
-    /// The newest key of the fleet.
-    Key(KeyReply),
-    Refused(String),
 }
 
 /// Redeems invitations, on the node that has the admin's key. Handles are cheap to clone.

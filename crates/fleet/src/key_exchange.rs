@@ -10,7 +10,6 @@ use ring::rand::SystemRandom;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{ErrorKind, FleetError};
-use crate::invite::JoinReply;
 use crate::keyring::FleetSecret;
 use crate::keys::{Identity, SigningKey, sha256};
 use crate::limits::CALL_MAX;
@@ -36,6 +35,16 @@ pub(crate) struct KeyReply {
     public: String,
     sealed: String,
     signature: String,
+}
+
+/// An answer of the service that members join with and ask for keys.
+#[derive(Serialize, Deserialize)]
+pub(crate) enum JoinReply {
+    /// The signed membership.
+    Member(String),
+    /// The newest key of the fleet.
+    Key(KeyReply),
+    Refused(String),
 }
 
 #[derive(Serialize, Deserialize)]

@@ -11,7 +11,7 @@ use ring::aead::{Aad, CHACHA20_POLY1305, LessSafeKey, NONCE_LEN, Nonce, UnboundK
 use tokio::sync::watch;
 
 use crate::error::{ErrorKind, FleetError};
-use crate::keys::{bytes_of, invalid, random};
+use crate::key_text::{bytes_of, invalid, random};
 use crate::limits::FLEET_KEYS_MAX;
 
 const PLAIN: u8 = 0;

@@ -7,11 +7,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::digest::{SHA256, digest};
 use ring::hmac;
-use ring::rand::{SecureRandom as _, SystemRandom};
 use ring::signature::{ED25519, ED25519_PUBLIC_KEY_LEN, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{ErrorKind, FleetError};
+use crate::key_text::{bytes_of, invalid, random};
 use crate::keyring::{FleetSecret, Keyring};
 use crate::names::{Name, hex};
 
@@ -172,27 +172,6 @@ pub(crate) fn sha256(bytes: &[u8]) -> [u8; 32] {
     let mut hash = [0; 32];
     hash.copy_from_slice(digest(&SHA256, bytes).as_ref());
     hash
-}
-
-pub(crate) fn random<const N: usize>() -> Result<[u8; N], FleetError> {
-    let mut bytes = [0; N];
-    let filled = SystemRandom::new().fill(&mut bytes);
-    filled.map_err(|_| FleetError::new(ErrorKind::Local, "The system has no random numbers", ""))?;
-    Ok(bytes)
-}
-
-/// A random name of 16 hexadecimal digits.
-pub fn random_name() -> Result<String, FleetError> {
-    random::<8>().map(|bytes| hex(&bytes))
-}
-
-pub(crate) fn bytes_of(text: &str) -> Result<[u8; 32], FleetError> {
-    let bytes = URL_SAFE_NO_PAD.decode(text.trim()).ok().and_then(|bytes| bytes.try_into().ok());
-    bytes.ok_or_else(|| invalid("Not a key: it must have 32 bytes in base64url"))
-}
-
-pub(crate) fn invalid(message: &str) -> FleetError {
-    FleetError::new(ErrorKind::Invalid, message, "")
 }
 
 impl fmt::Display for PublicKey {

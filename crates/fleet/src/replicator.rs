@@ -24,7 +24,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Call;
 use crate::error::FleetError;
-use crate::keys::{random_name, sha256};
+use crate::key_text::random_name;
+use crate::keys::sha256;
 use crate::limits::{AGAIN_EVERY, CALL_MAX, FULL_RETRY, REPLICATION_TASKS, RETRY_MAX};
 use crate::link::{Link, Published, bounded};
 use crate::names::{events, session_token};

@@ -38,8 +38,8 @@ pub(crate) const BODY_TIME_MAX: Duration = Duration::from_secs(30);
 #[cfg(unix)]
 pub(crate) const CONNECTIONS_WAITING: i32 = 4096;
 
-/// Time in which a connection is not refused in favour of newer ones. A thousand clients that come at once are
-/// all accepted before the first of them is authenticated.
+/// Time in which a connection is not refused in favour of newer ones. A thousand clients that come at once
+/// are all accepted before the first of them is authenticated.
 pub(crate) const FIRST_REQUEST_TIME: Duration = Duration::from_secs(5);
 
 /// Refused connections that are answered with the time after which to come again.

@@ -12,6 +12,8 @@ use std::io;
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use parking_lot::Mutex;
+
 use crate::limits::SPOOL_FILE_BYTES;
 
 /// Output of the CLI that no bridge has stored yet.
@@ -37,6 +39,8 @@ struct Segment {
     sums: File,
     /// The appends, by the offset in the file at which each ends. Those of an earlier version are unknown.
     appends: Vec<Append>,
+    /// The append that was checked last, with its place: a long one is read in parts.
+    checked: Mutex<Option<(usize, Vec<u8>)>>,
 }
 
 /// One append to a file.
@@ -114,8 +118,8 @@ impl Spool {
             let mut open = OpenOptions::new();
             open.read(true).write(true).create(true).truncate(true).mode(0o600);
             let (file, sums) = (open.open(&path)?, open.open(sums_path(&path))?);
-            let appends = Vec::new();
-            self.files.push_back(Segment { start: self.next, length: 0, file, path, sums, appends });
+            let (appends, checked) = (Vec::new(), Mutex::default());
+            self.files.push_back(Segment { start: self.next, length: 0, file, path, sums, appends, checked });
         }
         if let Some(segment) = self.files.back_mut() {
             segment.file.write_all_at(bytes, segment.length)?;
@@ -175,7 +179,7 @@ impl Segment {
             Err(error) => return Err(error),
         };
         let length = appends.last().map_or(0, |last| last.end).max(file.metadata()?.len());
-        Ok(Segment { start, length, file, path, sums, appends })
+        Ok(Segment { start, length, file, path, sums, appends, checked: Mutex::default() })
     }
 
     /// Stores the checksum of an append. After a failure the append is written again, at the same place.
@@ -198,6 +202,22 @@ impl Segment {
             let length = buffer.len().min(left);
             return self.file.read_at(&mut buffer[..length], from);
         };
+        let mut checked = self.checked.lock();
+        if checked.as_ref().is_none_or(|(known, _)| *known != place) {
+            *checked = Some((place, self.checked_append(start, *append)?));
+        }
+        let bytes = checked.as_ref().map_or(&[][..], |(_, bytes)| bytes);
+        let rest = bytes.get(usize::try_from(from - start).map_err(io::Error::other)?..).unwrap_or_default();
+        let length = buffer.len().min(rest.len());
+        buffer[..length].copy_from_slice(&rest[..length]);
+        if length == rest.len() {
+            *checked = None;
+        }
+        Ok(length)
+    }
+
+    /// Reads one append, or what takes its place.
+    fn checked_append(&self, start: u64, append: Append) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; usize::try_from(append.end - start).map_err(io::Error::other)?];
         let is_right = self.file.read_exact_at(&mut bytes, start).is_ok() && checksum(&bytes) == append.sum;
         if !is_right {
@@ -206,10 +226,7 @@ impl Segment {
                 *last = b'\n';
             }
         }
-        let rest = bytes.get(usize::try_from(from - start).map_err(io::Error::other)?..).unwrap_or_default();
-        let length = buffer.len().min(rest.len());
-        buffer[..length].copy_from_slice(&rest[..length]);
-        Ok(length)
+        Ok(bytes)
     }
 }
 

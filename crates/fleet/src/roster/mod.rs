@@ -30,7 +30,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{ErrorKind, FleetError};
-use crate::keys::random_name;
+use crate::key_text::random_name;
 use crate::limits::{BEAT_LOST, CALL_MAX, LOOK_EVERY};
 use crate::link::{Link, bounded};
 use crate::names::Name;

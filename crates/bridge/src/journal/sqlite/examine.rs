@@ -88,8 +88,8 @@ fn report(losses: &[Loss]) {
     }
 }
 
-/// Repairs a journal that has lost its tables, or goes on with one of an earlier version. Returns the version,
-/// and what is missing.
+/// Repairs a journal that has lost its tables, or goes on with one of an earlier version. Returns the
+/// version, and what is missing.
 fn restore_tables(path: &Path, held: &Held) -> Result<(usize, Vec<Loss>), JournalError> {
     let compare_again = |conn: &Connection| match schema::check(conn)? {
         schema::NEWEST => compare(conn, held, Expectation::Exact, Depth::All),

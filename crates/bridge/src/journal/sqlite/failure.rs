@@ -24,8 +24,8 @@ pub(super) fn damaged(what: &str) -> JournalError {
 const RESTORE: &str =
     "stop the server, put the file aside, and start from a backup; readers will get a reset";
 
-/// True if a failed write is that of a file that must not grow. `SQLite` does not tell the reason for a failed
-/// write, and a process with such a limit fails for it rather than for a broken disk.
+/// True if a failed write is that of a file that must not grow. `SQLite` does not tell the reason for a
+/// failed write, and a process with such a limit fails for it rather than for a broken disk.
 #[cfg(unix)]
 fn is_at_size_limit(extended_code: i32) -> bool {
     use rustix::process::{Resource, getrlimit};
