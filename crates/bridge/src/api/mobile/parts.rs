@@ -1,8 +1,8 @@
 //! The messages of a long event, translated a few at a time.
 //!
 //! A text of a megabyte becomes many messages. If all of them waited for a phone that does not read, each
-//! such phone would cost a megabyte; the event itself is shared by all subscribers, and is translated again for
-//! the next messages.
+//! such phone would cost a megabyte; the event itself is shared by all subscribers, and is translated again
+//! for the next messages.
 
 use tidings_protocol::mobile::MobileMessage;
 

@@ -165,7 +165,12 @@ impl ObservedProcess {
     /// Waits until it is known what the dialog did with an answer that was sent. Returns true if the keyboard
     /// overruled it.
     pub(super) async fn is_overruled(&self, tool_use_id: &str) -> bool {
-        self.sent.is_overruled(tool_use_id, || self.state().status).await
+        // Only a process that has told of its dialog is believed when it says that it works on.
+        let told = || {
+            let state = self.state();
+            state.status.filter(|status| status != BUSY || state.was_waiting)
+        };
+        self.sent.is_overruled(tool_use_id, told).await
     }
 
     /// Notes the status that the process reports.
