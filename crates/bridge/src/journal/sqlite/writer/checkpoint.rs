@@ -44,10 +44,17 @@ pub(super) fn work(shared: &Arc<Mutex<Option<WriterState>>>, due: &Receiver<()>,
 /// only for a log that grows faster than it is copied, since it can begin anew only when all of it was
 /// copied.
 fn copy_log(shared: &Mutex<Option<WriterState>>, checkpointer: &Connection, mode: &str) {
-    if let Some(state) = shared.lock().as_mut() {
-        state.uncopied = 0;
-    }
-    let left = checkpoint(checkpointer, mode);
+    let copying = match shared.lock().as_mut() {
+        Some(state) => {
+            state.uncopied = 0;
+            Arc::clone(&state.copying)
+        }
+        None => return,
+    };
+    let left = {
+        let _copying = copying.lock();
+        checkpoint(checkpointer, mode)
+    };
     let mut state = shared.lock();
     let Some(state) = state.as_mut() else { return };
     let Some(left) = left else {

@@ -98,6 +98,7 @@ impl Writer {
             tap: Arc::clone(&tap),
             syncing: None,
             uncopied: 0,
+            copying: Arc::default(),
             sweeping: true,
             full: Arc::default(),
         };

@@ -49,6 +49,8 @@ pub(super) struct WriterState {
     pub(super) syncing: Option<Class>,
     /// Approximate bytes in the log that are not in the main file yet.
     pub(super) uncopied: usize,
+    /// Held while the log is copied by another thread, which has no other lock meanwhile.
+    pub(super) copying: Arc<Mutex<()>>,
     /// True if deleted sessions may have rows left.
     pub(super) sweeping: bool,
     pub(super) full: Arc<AtomicBool>,
@@ -141,7 +143,10 @@ impl WriterState {
             self.commit(batch);
         }
         if let Some(mut closing) = closing {
-            // The log is copied first, so that a closed journal is one complete file.
+            // The log is copied first, so that a closed journal is one complete file. Nothing else may write to
+            // it after its state was noted.
+            let copying = Arc::clone(&self.copying);
+            let _copying = copying.lock();
             let committed = self.try_commit(std::slice::from_mut(&mut closing));
             checkpoint(&self.conn, "TRUNCATE");
             self.heads.close(&self.tally.lock().sums);
