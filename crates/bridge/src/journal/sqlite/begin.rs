@@ -13,7 +13,7 @@ use super::open::missing;
 use super::pending_deltas;
 use super::tally::SharedTally;
 use crate::journal::opening::LastStop;
-use crate::journal::{Epoch, Handle, JournalError, Loss, Opening};
+use crate::journal::{Epoch, Handle, JournalError, Opening};
 use crate::limits::PAST_EPOCHS_MAX;
 
 /// Inputs of the first transaction.
@@ -21,6 +21,7 @@ pub(super) struct Begin<'j> {
     pub(super) opening: &'j Opening,
     pub(super) mark: &'j Mark,
     pub(super) heads_match: HeadsMatch,
+    pub(super) are_numbers_lost: bool,
     pub(super) path: &'j Path,
     pub(super) heads: &'j mut Heads,
     pub(super) tally: &'j SharedTally,
@@ -42,7 +43,6 @@ impl Begin<'_> {
         &mut self,
         conn: &mut Connection,
         deltas: &[LoggedDelta],
-        losses: &[Loss],
         ends: Vec<RightEnds>,
     ) -> Result<String, JournalError> {
         let doing = "begin to write the journal";
@@ -54,7 +54,7 @@ impl Begin<'_> {
             tx.execute(sql, params![end.session, end.floor, end.head]).doing(doing)?;
         }
         pending_deltas::flush(&tx, deltas)?;
-        self.open_journal(&tx, losses)?;
+        self.open_journal(&tx)?;
         let next = self.tally.lock().next();
         self.heads.announce(&next);
         tx.commit().doing(doing)?;
@@ -65,11 +65,11 @@ impl Begin<'_> {
         Ok(name)
     }
 
-    fn open_journal(&self, tx: &Transaction<'_>, losses: &[Loss]) -> Result<(), JournalError> {
+    fn open_journal(&self, tx: &Transaction<'_>) -> Result<(), JournalError> {
         let doing = "begin to write the journal";
         let left = left(tx)?;
         let (boot_id, fresh) = (format!("{}{WITH_HEADS}", self.opening.boot_id), self.opening.fresh_epoch);
-        let lost = !losses.is_empty()
+        let lost = self.are_numbers_lost
             || left.as_ref().is_some_and(|(stop, boot_id)| {
                 let boot_id = boot_id.strip_suffix(WITH_HEADS).unwrap_or(boot_id);
                 self.opening.may_have_lost(*stop, boot_id) || self.mark.is_another(*stop, self.heads_match)

@@ -30,6 +30,8 @@ pub(super) struct Examined {
     /// Sessions whose rows do not match their events.
     pub(super) ends: Vec<RightEnds>,
     pub(super) heads_match: HeadsMatch,
+    /// True if events that readers know of may be missing.
+    pub(super) are_numbers_lost: bool,
 }
 
 /// Compares a journal with its heads. If something is missing, it tries to restore it from the files.
@@ -47,8 +49,14 @@ pub(super) fn examine(
     // The tables of an earlier version are counted after they were migrated.
     if version != schema::NEWEST {
         report(&losses);
-        let (sums, ends) = (Sums::new(), Vec::new());
-        return Ok(Examined { version, sums, losses, ends, heads_match: HeadsMatch::Unknown });
+        return Ok(Examined {
+            version,
+            sums: Sums::new(),
+            are_numbers_lost: !losses.is_empty(),
+            losses,
+            ends: Vec::new(),
+            heads_match: HeadsMatch::Unknown,
+        });
     }
     let conn = open::reader(path)?;
     let expectation = if is_known { expectation(&held, &conn, opening)? } else { Expectation::Nothing };
@@ -71,15 +79,17 @@ pub(super) fn examine(
     let was_killed = begin::left(&conn)?.is_some_and(|(stop, boot_id)| {
         stop == LastStop::Unclean && boot_id.strip_suffix(WITH_HEADS) == Some(&opening.boot_id)
     });
+    let mut are_numbers_lost = found.losses.iter().any(|loss| loss.session.is_some());
     if was_killed && deltas == LogEnd::Unmarked {
         losses.push(altered("deltas"));
+        are_numbers_lost = true;
     }
-    let is_exact = expectation == Expectation::Exact && found.losses.is_empty();
+    let is_exact = expectation == Expectation::Exact && !are_numbers_lost;
     let heads_match = if is_exact { HeadsMatch::Exact } else { HeadsMatch::Unknown };
     losses.append(&mut found.losses);
     losses.dedup();
     report(&losses);
-    Ok(Examined { version, sums: found.sums, losses, ends, heads_match })
+    Ok(Examined { version, sums: found.sums, losses, ends, heads_match, are_numbers_lost })
 }
 
 fn report(losses: &[Loss]) {

@@ -105,9 +105,10 @@ impl Held {
             Err(error) => return Err(error),
         }
         let mut held = Held::default();
-        let is_whole = bytes.is_empty() || bytes.ends_with(b"\n");
         let mut records: Vec<HeadsRecord> = Vec::new();
-        for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        // A process that is killed may leave a part of its last line: nothing was told to a client after it.
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        for line in bytes[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             let Some(record) = record(line) else {
                 held.is_damaged = true;
                 break;
@@ -120,7 +121,6 @@ impl Held {
         if matches!(records.first(), Some(HeadsRecord::All { version, .. }) if *version != VERSION) {
             return Ok(None);
         }
-        held.is_damaged |= !is_whole;
         let synced = records.iter().rposition(|record| matches!(record, HeadsRecord::Synced));
         for (record, place) in records.into_iter().zip(0..) {
             held.take(record);

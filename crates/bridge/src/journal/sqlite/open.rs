@@ -61,11 +61,12 @@ pub(super) fn writer(path: &Path, opening: &Opening, bytes_max: u64) -> Result<O
         opening,
         mark: &mark,
         heads_match: examined.heads_match,
+        are_numbers_lost: examined.are_numbers_lost,
         path,
         heads: &mut heads,
         tally: &tally,
     };
-    let name = begin.run(&mut conn, &deltas.deltas, &examined.losses, examined.ends)?;
+    let name = begin.run(&mut conn, &deltas.deltas, examined.ends)?;
     mark.opened(path, &name).map_err(|error| JournalError::io("write the mark of", path, error))?;
     let deltas = DeltaLog::open(path, opening.fresh_epoch.to_stored().cast_unsigned());
     let deltas = deltas.map_err(|error| JournalError::io("write the deltas of", path, error))?;
