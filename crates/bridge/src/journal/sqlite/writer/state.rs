@@ -143,8 +143,8 @@ impl WriterState {
             self.commit(batch);
         }
         if let Some(mut closing) = closing {
-            // The log is copied first, so that a closed journal is one complete file. Nothing else may write to
-            // it after its state was noted.
+            // The log is copied first, so that a closed journal is one complete file. Nothing else may write
+            // to it after its state was noted.
             let copying = Arc::clone(&self.copying);
             let _copying = copying.lock();
             let committed = self.try_commit(std::slice::from_mut(&mut closing));
