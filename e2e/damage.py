@@ -1,7 +1,7 @@
 """Every file of a data folder, damaged, and the server started on it: repaired or reported, never silent.
 
 A file is damaged by a flipped bit or a cut, at a 64th of its length. `DAMAGE=n` sets the number of cases, `DAMAGE=all` takes
-every one of them. `--table` prints the table of docs/operating.md.
+every one of them. `DAMAGE_TABLE=FILE` writes the table of docs/operating.md.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def play(programs: Programs, root: Path) -> tuple[list[str], str]:
             counts[path.name, outcome] += 1
             if outcome == "silent":
                 problems.append(f"{left}: {kind} at {part}/{PARTS} of {path} is silent: {why}")
-    _write(whole_folder=place.root, counts=counts)
+    _write(counts)
     if not any(outcome == "unharmed" for _, outcome in counts):
         problems.append("no damage was repaired, so the cases do not tell anything")
     said = ", ".join(f"{sum(n for (_, it), n in counts.items() if it == name)} {name}" for name in OUTCOMES)
@@ -169,7 +169,7 @@ def _stand_in(place: Place) -> Path:
     return program
 
 
-def _write(whole_folder: Path, counts: Counter[tuple[str, str]]) -> None:
+def _write(counts: Counter[tuple[str, str]]) -> None:
     """The table of docs/operating.md, into a file that `DAMAGE_TABLE` names."""
     if not (target := os.environ.get("DAMAGE_TABLE")):
         return

@@ -123,7 +123,7 @@ pub trait Journal: fmt::Debug + Send + Sync {
         0
     }
 
-    /// What the journal held and does not hold any more, as of its opening.
+    /// Losses that were found when the journal was opened.
     fn losses(&self) -> Vec<Loss> {
         Vec::new()
     }

@@ -91,7 +91,7 @@ impl Begin<'_> {
     }
 }
 
-/// How the journal was left, and in which boot; none for a new one.
+/// The last stop of the journal, and the id of its boot; none for a new journal.
 pub(super) fn left(conn: &Connection) -> Result<Option<(LastStop, String)>, JournalError> {
     let read = |row: &rusqlite::Row<'_>| {
         let stop = if row.get(0)? { LastStop::Clean } else { LastStop::Unclean };

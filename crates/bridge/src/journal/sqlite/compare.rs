@@ -10,7 +10,7 @@ use super::tally::{EVENTS, Part, RowSum, SESSIONS, Sums, TABLES, apply, counted_
 use crate::journal::{Handle, JournalError, Loss};
 use crate::limits::{LOSSES_MAX, SEQ_MAX};
 
-/// How much the heads say about the journal.
+/// The strictness of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Expectation {
     /// The journal must be as the heads say.
@@ -32,7 +32,7 @@ pub(super) enum Depth {
 /// Result of a comparison.
 #[derive(Debug, Default)]
 pub(super) struct Comparison {
-    /// What the journal holds.
+    /// Sums of the journal.
     pub(super) sums: Sums,
     pub(super) losses: Vec<Loss>,
     /// True if the engine could not read some of it.
@@ -103,7 +103,7 @@ fn candidates(held: &Held, expectation: Expectation) -> Vec<Sums> {
     }
 }
 
-/// Whether all rows could be read.
+/// The end of a scan: of all rows, or at a damaged page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ScanEnd {
     Complete,

@@ -41,7 +41,7 @@ pub(super) struct Heads {
     is_behind: bool,
 }
 
-/// What the journal must hold.
+/// Contents of the file: the sums that the journal must have.
 #[derive(Debug, Default)]
 pub(super) struct Held {
     /// As of the last confirmed commit.
@@ -55,7 +55,7 @@ pub(super) struct Held {
     pub(super) is_damaged: bool,
     /// The version of the tables.
     pub(super) schema: usize,
-    /// What earlier starts reported.
+    /// Losses that earlier starts reported.
     pub(super) losses: Vec<Loss>,
 }
 

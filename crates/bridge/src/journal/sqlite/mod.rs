@@ -60,7 +60,7 @@ pub struct SqliteJournal {
     readers: Arc<Readers>,
     writer: Writer,
     damage: Damage,
-    /// What it held and does not hold any more, as of its opening.
+    /// Losses that were found when it was opened.
     losses: Vec<Loss>,
 }
 

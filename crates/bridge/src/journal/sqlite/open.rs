@@ -24,7 +24,7 @@ pub(super) struct OpenJournal {
     pub(super) deltas: DeltaLog,
     pub(super) tally: SharedTally,
     pub(super) heads: Heads,
-    /// What it held and does not hold any more.
+    /// Losses that were found.
     pub(super) losses: Vec<Loss>,
 }
 

@@ -1,4 +1,4 @@
-//! What the tables hold: the number of their rows and a sum over them, by table and session.
+//! The number of rows in the tables and a sum over them, by table and session.
 //!
 //! Triggers of the connection that writes keep it up to date, so that no statement can be forgotten. The sums
 //! do not depend on the order of the rows. They detect accidents, not forgery.
@@ -205,7 +205,7 @@ pub(super) fn apply(sums: &mut Sums, changed: ChangedParts) {
     }
 }
 
-/// What the tables hold, and what the open transaction changes.
+/// Sums of the tables, and the changes of the open transaction.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub(super) sums: Sums,

@@ -36,11 +36,11 @@ pub(super) struct WriterState {
     pub(super) conn: Connection,
     pub(super) audit_key: AuditKey,
     pub(super) deltas: PendingDeltas,
-    /// What the tables hold.
+    /// Sums of the tables.
     pub(super) tally: SharedTally,
-    /// What they must hold, for the next start.
+    /// The same on disk, for the next start.
     pub(super) heads: Heads,
-    /// What was missing when the journal was opened.
+    /// Losses that were found when the journal was opened.
     pub(super) losses: Vec<Loss>,
     pub(super) path: PathBuf,
     pub(super) bytes_max: u64,
