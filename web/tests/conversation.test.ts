@@ -54,6 +54,22 @@ test("p1 a call shows the input that ran, wherever the border of the history lie
   }
 });
 
+test("p41 the export has the contents of writes and edits, and whole commands", () => {
+  const given = (id: string, name: string, input: JsonValue): UiMessage => ({ ToolExecuting: { tool_use_id: id, tool_name: name, input, session_id: 1 } });
+  const markdown = toMarkdown(
+    folded([
+      given("w", "Write", { file_path: "/a/b.md", content: "# Title\n```js\n1\n```" }),
+      given("e", "Edit", { file_path: "/a/b.md", old_string: "one\ntwo", new_string: "one\n2" }),
+      given("m", "MultiEdit", { file_path: "/a/b.md", edits: [{ old_string: "x", new_string: "y" }] }),
+      given("b", "Bash", { command: "cat <<'END'\nhello\nEND" }),
+    ]),
+    "x",
+  );
+  for (const part of ["````\n# Title\n```js\n1\n```\n````", "```diff\n one\n-two\n+2\n```", "```diff\n-x\n+y\n```", "```\ncat <<'END'\nhello\nEND\n```"]) {
+    assert.ok(markdown.includes(part), `${part} in ${markdown}`);
+  }
+});
+
 test("p1 an answer that repeats the input changes nothing", () => {
   const all = folded([call("t", { command: "ls" }), allowed("t", { command: "ls" })]);
   assert.equal(toolOf(all, "t")?.modelInput, undefined);

@@ -1,9 +1,11 @@
 // Export of a conversation to a file.
 
 import type { Conversation, Item } from "../model/conversation.ts";
-import { resultText, summary } from "../model/tools.ts";
+import { changes, fields, resultText, summary, text } from "../model/tools.ts";
+import type { Hunk } from "../text/diff.ts";
+import type { JsonValue } from "../wire.ts";
 
-/** The conversation as Markdown: prompts, answers, and each tool call with its result. */
+/** The conversation as Markdown: prompts, answers, and each tool call with its whole input and its result. */
 export function toMarkdown(all: Conversation, title: string): string {
   return [`# ${title}`, ...all.items.flatMap((item) => section(item, all))].join("\n\n") + "\n";
 }
@@ -21,7 +23,8 @@ function section(item: Item, all: Conversation): string[] {
       const { title, target } = summary(item.name, item.input, all.cwd);
       const lane = all.lanes.get(item.id)?.items.flatMap((one) => section(one, all)) ?? [];
       const edited = item.modelInput === undefined ? [] : [`*The input was changed before it ran. Original input:* ${inCode(summary(item.name, item.modelInput, all.cwd).target.split("\n")[0] ?? "")}`];
-      return [`### ${title} ${inCode(target.split("\n")[0] ?? "")}`, ...edited, ...lane.map(quoted), ...(item.result === undefined ? [] : [fenced(resultText(item.result))])];
+      const given = inputOf(item.name, item.input, target);
+      return [`### ${title} ${inCode(target.split("\n")[0] ?? "")}`, ...edited, ...given, ...lane.map(quoted), ...(item.result === undefined ? [] : [fenced(resultText(item.result))])];
     }
     case "note":
       if (item.topic === "summary") return ["### Summary of the earlier conversation", quoted(item.text)];
@@ -29,6 +32,19 @@ function section(item: Item, all: Conversation): string[] {
     case "result":
       return ["---"];
   }
+}
+
+/** Parts of an input that the heading lacks: a command of several lines, the text of a file, changed lines. */
+function inputOf(name: string, input: JsonValue, target: string): string[] {
+  if (name === "Write") return [fenced(text(fields(input)["content"]) ?? "")];
+  const hunks = changes(name, input, undefined);
+  if (hunks !== undefined) return hunks.length === 0 ? [] : [fenced(hunks.map(unified).join("\n"), "diff")];
+  return target.includes("\n") ? [fenced(target)] : [];
+}
+
+function unified(hunk: Hunk): string {
+  const mark = { same: " ", added: "+", removed: "-" } as const;
+  return hunk.lines.map((line) => `${mark[line.kind]}${line.text}`).join("\n");
 }
 
 function quoted(text: string): string {
@@ -40,10 +56,10 @@ function inCode(text: string): string {
 }
 
 /** A code fence that is longer than any in the text. */
-function fenced(text: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map((match) => match[0].length));
+function fenced(content: string, language = ""): string {
+  const longest = Math.max(2, ...[...content.matchAll(/`+/g)].map((match) => match[0].length));
   const fence = "`".repeat(longest + 1);
-  return `${fence}\n${text.trimEnd()}\n${fence}`;
+  return `${fence}${language}\n${content.trimEnd()}\n${fence}`;
 }
 
 export function download(name: string, text: string, type: string): void {
