@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { parseAudit } from "../src/model/audit.ts";
 import { NO_BUDGET, budgetLine, budgetOf } from "../src/model/choices.ts";
 import { defaultsFor } from "../src/model/defaults.ts";
-import { driftOf } from "../src/model/drift.ts";
+import { besideTested, driftOf } from "../src/model/drift.ts";
 import { isLoopback, linkFor } from "../src/model/pair-link.ts";
 import { sharedPrompt } from "../src/model/share.ts";
 import { qrCode, qrPath } from "../src/text/qr.ts";
@@ -54,6 +54,14 @@ test("a CLI of another version is compared with all versions that were tested", 
   assert.equal(tone("2.1.99"), "older");
   assert.equal(tone(undefined), undefined);
   assert.equal(tone("2.1.325", ""), undefined);
+});
+
+test("c30 a version other than the tested one is shown beside it", () => {
+  assert.equal(besideTested("2.1.330", "2.1.327"), "2.1.330, tested with 2.1.327");
+  assert.equal(besideTested("Claude Code 2.1.197", "2.1.327"), "Claude Code 2.1.197, tested with 2.1.327");
+  assert.equal(besideTested("2.1.327 (Claude Code)", "2.1.327"), "2.1.327 (Claude Code)");
+  assert.equal(besideTested("Claude Code", "2.1.327"), "Claude Code");
+  assert.equal(besideTested("2.1.330", undefined), "2.1.330");
 });
 
 test("a folder has the defaults of the nearest folders above it", () => {

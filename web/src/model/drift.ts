@@ -19,6 +19,12 @@ export function driftOf(installed: string | undefined, tested: string, compared:
   return { tone: "known", text: `It lies between versions that Tidings was tested with: all tests run with ${tested}.` };
 }
 
+/** The installed version, followed by the tested one if that is another: `2.1.330, tested with 2.1.327`. */
+export function besideTested(installed: string, tested: string | undefined): string {
+  const [have, want] = [numbers(installed), numbers(tested ?? "")];
+  return have === undefined || want === undefined || order(have, want) === 0 ? installed : `${installed}, tested with ${tested}`;
+}
+
 type Version = [number, number, number];
 
 function order(one: Version, other: Version): number {

@@ -4,7 +4,7 @@ import type { VNode } from "preact";
 import { claudeName, hasClaude } from "../app/agents.ts";
 import { journalDamage } from "../app/storage.ts";
 import { link, meta } from "../app/store.ts";
-import { driftOf } from "../model/drift.ts";
+import { besideTested, driftOf } from "../model/drift.ts";
 import { bytes } from "../text/format.ts";
 import { InOrder } from "./revealed.tsx";
 
@@ -18,7 +18,7 @@ export function About(): VNode {
       <dd>{about?.version ?? "unknown"}{about?.demo === true && ", with the demo"}</dd>
       <dt>Agent</dt>
       <dd>
-        {hasClaude.value ? claudeName.value : "no Claude Code was found"}
+        {hasClaude.value ? besideTested(claudeName.value, claude?.tested) : "no Claude Code was found"}
         {drift !== undefined && <span class={drift.tone === "newer" || drift.tone === "older" ? "about-drift warn" : "about-drift"}>{drift.text}</span>}
       </dd>
       {claude !== undefined && claude.tested !== "" && (

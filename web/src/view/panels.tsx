@@ -1,7 +1,9 @@
 // Side panels of a conversation: their frame, and the overview.
 
 import type { ComponentChildren, VNode } from "preact";
+import { meta } from "../app/store.ts";
 import type { Conversation } from "../model/conversation.ts";
+import { besideTested } from "../model/drift.ts";
 import { compactTokens, duration, limitName, moment } from "../text/format.ts";
 import type { SessionView } from "../wire.ts";
 import { ContinuesAt } from "./after-limit.tsx";
@@ -113,7 +115,7 @@ export function Overview({ all, session }: { all: Conversation; drawn: number; s
           {all.cliVersion !== undefined && (
             <>
               <dt>{session.backend === undefined ? "Claude Code" : "Agent"}</dt>
-              <dd>{all.cliVersion}</dd>
+              <dd>{session.backend === undefined ? besideTested(all.cliVersion, meta.value?.claude?.tested) : all.cliVersion}</dd>
             </>
           )}
           {session.budget.budget_usd !== undefined && (
