@@ -2,6 +2,7 @@
 
 import { render } from "preact";
 import { followClock } from "./app/clock.ts";
+import { followEscape } from "./app/dismiss.ts";
 import { followKeys } from "./app/keys.ts";
 import { followDisk } from "./app/disk.ts";
 import { followSeen } from "./app/marks.ts";
@@ -25,6 +26,7 @@ async function begin(): Promise<void> {
   followPrefs();
   followAddress();
   followClock();
+  followEscape();
   followKeys(() => (paletteShown.value = !paletteShown.value));
   followAttention();
   followStorage();

@@ -81,9 +81,10 @@ async function freshPage(context) {
   });
   await context.route(/\/(page-[\w-]+\.(js|css)|sw\.js)$/, (route) => {
     const [wanted, kind] = [route.request().url().split("/").pop(), route.request().url().split(".").pop()];
-    const files = readdirSync(dist);
+    // The build keeps only the compressed files, and the plain service worker.
+    const files = readdirSync(dist).map((file) => file.replace(/\.gz$/, ""));
     const name = files.includes(wanted) ? wanted : files.find((file) => /^page-[0-9a-f]+\.(js|css)$/.test(file) && file.endsWith(`.${kind}`));
-    return route.fulfill({ path: new URL(name, dist).pathname, contentType: kind === "js" ? "text/javascript" : "text/css" });
+    return route.fulfill({ body: gunzipSync(readFileSync(new URL(`${name}.gz`, dist))), contentType: kind === "js" ? "text/javascript" : "text/css" });
   });
 }
 

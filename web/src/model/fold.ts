@@ -106,7 +106,7 @@ function foldBeside(all: Conversation, track: Track, event: UiMessage): void {
       id: details.tool_use_id,
       details,
       request: undefined,
-      openedAt: undefined,
+      openedAt: all.clock,
     });
     changeTool(all, details.tool_use_id, {});
   } else if ("PermissionRequired" in event) {
@@ -131,7 +131,7 @@ function foldBeside(all: Conversation, track: Track, event: UiMessage): void {
       details,
       request: { questions: [] },
       plan: before?.kind === "question" ? before.plan : planOf(all, details.tool_use_id),
-      openedAt: undefined,
+      openedAt: all.clock,
     });
     changeTool(all, details.tool_use_id, {});
   } else if ("UserInteractionRequired" in event) {

@@ -1,8 +1,9 @@
 // Comments on lines: the button at a line, the field for one, and the bar that sends all of them.
 
 import type { VNode } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { CommentPlace } from "../app/comments.ts";
+import { useEscape } from "../app/dismiss.ts";
 import { commentAt, commenting, commentsOf, commentsText, forgetComments, writeComment } from "../app/comments.ts";
 import { viewOf } from "../app/list.ts";
 import { route } from "../app/route.ts";
@@ -47,7 +48,7 @@ export function CommentList({ of }: { of: string }): VNode | null {
   return (
     <div class="comments" role="group" aria-label="Comments">
       <ul>
-        {all.map((one) => (
+        {all.filter((one) => place === undefined || one !== commentAt(place)).map((one) => (
           <li key={one.id}>
             <button type="button" class="link comment-place" onClick={() => (commenting.value = one)}>
               {one.path === "" ? `Line ${one.line}` : `${one.path.split("/").at(-1) ?? ""}:${one.line}`}
@@ -64,34 +65,31 @@ export function CommentList({ of }: { of: string }): VNode | null {
   );
 }
 
+/** The field for the comment on a line. What is typed is the comment at once, so that it is sent with the others. */
 function CommentField({ place }: { place: CommentPlace }): VNode {
-  const [text, setText] = useState(commentAt(place)?.text ?? "");
-  const close = () => (commenting.value = undefined);
-  const save = () => {
-    writeComment(place, text);
+  const [before] = useState(commentAt(place)?.text ?? "");
+  const [text, setText] = useState(before);
+  const box = useRef<HTMLDivElement>(null);
+  const write = (now: string) => {
+    setText(now);
+    writeComment(place, now);
+  };
+  const close = useEscape(box, true, () => (commenting.value = undefined));
+  const cancel = () => {
+    writeComment(place, before);
     close();
   };
   return (
-    <div
-      class="comment-field"
-      onKeyDown={(event) => {
-        if (event.key === "Escape") {
-          event.preventDefault();
-          event.stopPropagation();
-          close();
-        }
-        if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save();
-      }}
-    >
+    <div class="comment-field" ref={box} onKeyDown={(event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && close()}>
       <label>
         Comment on line {place.line} <code><InOrder text={place.quote.split("\n")[0] ?? ""} /></code>
-        <textarea rows={2} value={text} ref={focusOnce} onInput={(event) => setText(event.currentTarget.value)} />
+        <textarea rows={2} value={text} ref={focusOnce} onInput={(event) => write(event.currentTarget.value)} />
       </label>
       <div class="comment-actions">
-        <button type="button" class="main" disabled={text.trim() === ""} onClick={save}>
+        <button type="button" class="main" disabled={text.trim() === ""} onClick={close}>
           Add comment
         </button>
-        <button type="button" onClick={close}>
+        <button type="button" onClick={cancel}>
           Cancel
         </button>
       </div>

@@ -2,6 +2,7 @@
 
 import type { RefObject, VNode } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEscape } from "../app/dismiss.ts";
 import { draftOf } from "../app/drafts.ts";
 import { isWide } from "../app/initial-view.ts";
 import type { Picked } from "../app/pictures.ts";
@@ -91,6 +92,7 @@ export function Composer({ session, capabilities, all, busy }: Props): VNode {
   useEffect(() => grow(field.current), [text]);
   useFocusOfComposer(field);
   useFocusOnOpen(field);
+  useEscape(field, shown.length > 0, () => setCursor(-1), { isLocal: true });
 
   const write = (value: string, at: number) => {
     draft.value = value;
@@ -146,11 +148,6 @@ export function Composer({ session, capabilities, all, busy }: Props): VNode {
       if ((event.key === "Tab" || event.key === "Enter") && item !== undefined) {
         event.preventDefault();
         complete(item);
-        return;
-      }
-      if (event.key === "Escape") {
-        event.preventDefault();
-        setCursor(-1);
         return;
       }
     }

@@ -3,6 +3,7 @@
 
 import type { VNode } from "preact";
 import { useRef, useState } from "preact/hooks";
+import { useEscape } from "../app/dismiss.ts";
 import { wholeWanted } from "../app/jumps.ts";
 import { errorText } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
@@ -49,6 +50,8 @@ export function FindBar({ open, show, close }: Props): VNode {
   const [state, setState] = useState<"idle" | "busy" | "none">("idle");
   /** Calls with the text in a part that was left out, by the text. */
   const hidden = useRef({ text: "", ids: new Set<string>() });
+  const box = useRef<HTMLFormElement>(null);
+  const leave = useEscape(box, true, close);
   const isSame = place !== undefined && place.text === text;
   const step = async (by: 1 | -1) => {
     if (text.trim() === "") return;
@@ -75,14 +78,10 @@ export function FindBar({ open, show, close }: Props): VNode {
     <form
       class="find-bar"
       role="search"
+      ref={box}
       onSubmit={(event) => {
         event.preventDefault();
         void step(1);
-      }}
-      onKeyDown={(event) => {
-        if (event.key !== "Escape") return;
-        event.preventDefault();
-        close();
       }}
     >
       <input type="search" aria-label="Find in this session" placeholder="Find in this session" value={text} ref={focusOnce} onInput={(event) => setText(event.currentTarget.value)} />
@@ -95,7 +94,7 @@ export function FindBar({ open, show, close }: Props): VNode {
       <button type="button" class="small" disabled={state === "busy" || !isSame} onClick={() => void step(-1)}>
         Newer
       </button>
-      <button type="button" class="ghost small" aria-label="Close search" onClick={close}>
+      <button type="button" class="ghost small" aria-label="Close search" onClick={leave}>
         <Icon name="cross" />
       </button>
     </form>

@@ -2,6 +2,7 @@
 
 import type { VNode } from "preact";
 import { useRef, useState } from "preact/hooks";
+import { useEscape } from "../app/dismiss.ts";
 import { useFolders } from "../app/folders.ts";
 import { expandHome, suggestFolders } from "../model/folders.ts";
 import { shortNames } from "../text/format.ts";
@@ -26,6 +27,7 @@ export function FolderField({ value, recent, trusted, readOnly, change }: Props)
   const field = useRef<HTMLInputElement>(null);
   const listed = useFolders(open ? value : undefined);
   const items = open ? suggestFolders(value, recent, listed) : [];
+  useEscape(field, open, () => setOpen(false), { isLocal: true });
   const take = (folder: string) => {
     change(folder);
     setActive(-1);
@@ -41,10 +43,6 @@ export function FolderField({ value, recent, trusted, readOnly, change }: Props)
       event.preventDefault();
       setOpen(true);
       if (items.length > 0) setActive((active + step + items.length) % items.length);
-    } else if (event.key === "Escape" && open) {
-      event.preventDefault();
-      event.stopPropagation();
-      setOpen(false);
     } else if (item !== undefined && (event.key === "Enter" || (event.key === "Tab" && !event.shiftKey && open))) {
       event.preventDefault();
       take(item.path);

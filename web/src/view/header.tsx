@@ -2,6 +2,7 @@
 
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { useDismiss, useEscape } from "../app/dismiss.ts";
 import { hasMark, setMark } from "../app/marks.ts";
 import { learnOfferIn } from "../app/models.ts";
 import { href } from "../app/route.ts";
@@ -85,6 +86,15 @@ export function Header({ session, all, panel, setPanel, find }: { session: Sessi
 
 function Title({ session, title }: { session: SessionView; title: string }): VNode {
   const [editing, setEditing] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
+  useEscape(field, editing, () => {
+    // It loses the focus when it is removed, and its value would be saved then.
+    if (field.current !== null) field.current.value = title;
+    setEditing(false);
+  });
+  useEffect(() => {
+    if (editing) field.current?.focus();
+  }, [editing]);
   const save = (text: string) => {
     setEditing(false);
     if (text === title) return;
@@ -92,7 +102,7 @@ function Title({ session, title }: { session: SessionView; title: string }): VNo
   };
   if (!editing) {
     return (
-      <button type="button" class="title-button" title="Rename" onClick={() => hasScope("prompt") && setEditing(true)}>
+      <button type="button" class="title-button" data-opens="title" title="Rename" onClick={() => hasScope("prompt") && setEditing(true)}>
         <bdi><InOrder text={title} /></bdi>
       </button>
     );
@@ -103,15 +113,9 @@ function Title({ session, title }: { session: SessionView; title: string }): VNo
       class="title-field"
       aria-label="Title of the session"
       defaultValue={title}
-      ref={(field: HTMLInputElement | null) => field?.focus()}
+      ref={field}
       onBlur={(event) => save(event.currentTarget.value.trim())}
-      onKeyDown={(event) => {
-        if (event.key === "Enter") event.currentTarget.blur();
-        if (event.key !== "Escape") return;
-        // It loses the focus when it is removed, and its value would be saved then.
-        event.currentTarget.value = title;
-        setEditing(false);
-      }}
+      onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()}
     />
   );
 }
@@ -119,32 +123,18 @@ function Title({ session, title }: { session: SessionView; title: string }): VNo
 function Menu({ session, setPanel, find }: { session: SessionView; setPanel: (panel: Panel) => void; find: () => void }): VNode {
   const box = useRef<HTMLDetailsElement>(null);
   const may = hasScope("prompt");
+  const [isOpen, setOpen] = useState(false);
+  useDismiss(box, isOpen, () => setOpen(false));
   const close = (run: () => void) => () => {
-    if (box.current !== null) box.current.open = false;
+    setOpen(false);
+    box.current?.querySelector("summary")?.focus();
     run();
   };
   const entry = { kind: "live" as const, key: session.key, session };
   const archived = hasMark(entry, "archived");
   const cli = fileOf(session);
-  // A `details` element closes only by its own button; users also click beside it, press Escape, or Tab out
-  // of it.
-  useEffect(() => {
-    const leave = (event: Event) => {
-      if (box.current !== null && event.target instanceof Node && !box.current.contains(event.target)) box.current.open = false;
-    };
-    for (const kind of ["pointerdown", "focusin"]) addEventListener(kind, leave);
-    return () => {
-      for (const kind of ["pointerdown", "focusin"]) removeEventListener(kind, leave);
-    };
-  }, []);
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== "Escape" || box.current === null || !box.current.open) return;
-    event.preventDefault();
-    box.current.open = false;
-    box.current.querySelector("summary")?.focus();
-  };
   return (
-    <details class="menu" ref={box} onKeyDown={onKeyDown}>
+    <details class="menu" ref={box} open={isOpen} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary class="ghost" aria-label="More" title="More">
         <Icon name="more" />
       </summary>

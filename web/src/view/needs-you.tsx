@@ -2,14 +2,12 @@
 
 import type { VNode } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { commentsOf, commentsText, forgetComments } from "../app/comments.ts";
-import { putBack } from "../app/drafts.ts";
 import { cardShown } from "../app/keys.ts";
 import { useVisibleRequest } from "../app/inbox.ts";
 import { route } from "../app/route.ts";
 import { answered, unsentCommands, hasScope, problemText } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
-import { takeCardText } from "../app/card-text.ts";
+import { keepUnsent } from "../app/card-text.ts";
 import { can, placeOf } from "../model/capabilities.ts";
 import type { Conversation, Settled } from "../model/conversation.ts";
 import { settledText } from "../model/decision.ts";
@@ -21,11 +19,7 @@ import { QuestionCard } from "./question.tsx";
 
 /** Reports who answered a card, and saves the text that was typed into it. */
 function answeredElsewhere(session: SessionView, id: string, settled: Settled | undefined): void {
-  const written = [takeCardText(id) ?? "", commentsText(commentsOf(id))].filter((part) => part !== "").join("\n\n");
-  const typed = written === "" ? undefined : written;
-  forgetComments(id);
-  if (typed !== undefined) putBack(session.key, typed);
-  const kept = typed === undefined ? "" : can(session, "prompt") ? " Your text is in the prompt field." : " Your text is kept as a draft.";
+  const kept = !keepUnsent(session.key, id, () => false) ? "" : can(session, "prompt") ? " Your text is in the prompt field." : " Your text is kept as a draft.";
   showToast("plain", `${settledText(settled)}${kept}`);
 }
 

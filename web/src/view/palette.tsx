@@ -45,8 +45,6 @@ function Shown(): VNode {
     } else if (event.key === "Enter") {
       event.preventDefault();
       run(items[at]);
-    } else if (event.key === "Escape") {
-      event.stopPropagation();
     }
   };
   let before = "";

@@ -1,6 +1,8 @@
 // Side panels of a conversation: their frame, and the overview.
 
 import type { ComponentChildren, VNode } from "preact";
+import { useRef } from "preact/hooks";
+import { useEscape } from "../app/dismiss.ts";
 import { meta } from "../app/store.ts";
 import type { Conversation } from "../model/conversation.ts";
 import { besideTested } from "../model/drift.ts";
@@ -13,11 +15,13 @@ import { TrustNote } from "./trust.tsx";
 import { WorktreeSection } from "./worktree.tsx";
 
 export function PanelFrame({ title, close, children }: { title: string; close: () => void; children: ComponentChildren }): VNode {
+  const box = useRef<HTMLElement>(null);
+  const leave = useEscape(box, true, close, { isLocal: true });
   return (
-    <aside class="panel" aria-label={title}>
+    <aside class="panel" ref={box} aria-label={title}>
       <header>
         <h3>{title}</h3>
-        <button type="button" class="ghost" aria-label="Close" onClick={close}>
+        <button type="button" class="ghost" aria-label="Close" onClick={leave}>
           <Icon name="cross" />
         </button>
       </header>

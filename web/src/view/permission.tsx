@@ -1,13 +1,15 @@
 // Card of a permission request: the exact input, and every way to answer.
 
-import type { ComponentChildren, VNode } from "preact";
-import { useEffect, useState } from "preact/hooks";
-import { commentsOf, commentsText, forgetComments } from "../app/comments.ts";
+import type { ComponentChildren, RefObject, VNode } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { CardField } from "../app/card-text.ts";
+import { cardText, keepUnsent, useCardText } from "../app/card-text.ts";
+import { commentsOf, commentsText } from "../app/comments.ts";
+import { useEscape } from "../app/dismiss.ts";
 import { allowsOften, noteAllowed, ignoreEnter, useAnswerable } from "../app/approval-delay.ts";
 import { viewOf } from "../app/list.ts";
 import { answer, hasScope } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
-import { saveCardText } from "../app/card-text.ts";
 import type { PermissionAsk } from "../model/conversation.ts";
 import { alwaysRules } from "../model/rules.ts";
 import { coverage, longInput, sessionWords } from "../model/scope-words.ts";
@@ -20,12 +22,15 @@ import { Icon } from "./icons.tsx";
 import { KeySteps, focusOnce } from "./key-steps.tsx";
 import { LongText } from "./long-text.tsx";
 import { Exact, Revealed } from "./revealed.tsx";
+import { Time } from "./time.tsx";
 
 type Step = "choose" | "deny" | "edit" | "always";
 
 /** `may` is true if this device can answer. */
 export function PermissionCard({ ask, session, cwd, may }: { ask: PermissionAsk; session: string; cwd: string | undefined; may: boolean }): VNode {
   const [step, setStep] = useState<Step>("choose");
+  const stepBox = useRef<HTMLDivElement>(null);
+  const back = useEscape(stepBox, step !== "choose", () => setStep("choose"));
   const [read, setRead] = useState(false);
   const readable = useAnswerable(ask.id) && may && read;
   const { details } = ask;
@@ -35,15 +40,16 @@ export function PermissionCard({ ask, session, cwd, may }: { ask: PermissionAsk;
   // Another agent takes neither a changed input nor a reason.
   const isClaude = viewOf(session)?.backend === undefined;
 
-  const reply = (given: Partial<PermissionAnswer> & Pick<PermissionAnswer, "decision">) => {
+  // `sent` has the parts of the card that the answer contains; other typed text goes to the prompt field.
+  const reply = (given: Partial<PermissionAnswer> & Pick<PermissionAnswer, "decision">, ...sent: (CardField | "comments")[]) => {
     if (given.decision === "allow") {
       if (!readable) return;
       noteAllowed(Date.now());
     }
-    forgetComments(ask.id);
     answer(session, ask.id, {
       permission: { scope: "once", interrupt: false, ...(details.digest === undefined ? {} : { digest: details.digest }), ...given },
     });
+    if (keepUnsent(session, ask.id, (field) => sent.includes(field))) showToast("plain", "Your text was not part of the answer: it is in the prompt field.");
   };
 
   return (
@@ -54,10 +60,11 @@ export function PermissionCard({ ask, session, cwd, may }: { ask: PermissionAsk;
           <Icon name={about.icon} />
         </span>
         <h3><Revealed text={headline(details.tool_name)} /></h3>
+        <Time at={ask.openedAt} />
         <Risk level={details.risk} />
       </header>
       <div class="ask-body">
-        <Wanted ask={ask} cwd={cwd} seen={() => setRead(true)} comments={may ? ask.id : undefined} actions={may && <ReaderActions ask={ask.id} ready={readable} allow={(scope) => reply({ decision: "allow", scope })} deny={(message) => reply({ decision: "deny", ...(message === "" ? {} : { message }) })} />} />
+        <Wanted ask={ask} cwd={cwd} seen={() => setRead(true)} comments={may ? ask.id : undefined} actions={may && <ReaderActions ask={ask.id} ready={readable} allow={(scope) => reply({ decision: "allow", scope })} deny={(message) => reply({ decision: "deny", ...(message === "" ? {} : { message }) }, "comments")} />} />
         {may && !read && <p class="ask-fact muted" role="status">Read it to its end to allow it.</p>}
         {details.agent_id !== undefined && <p class="ask-fact">Requested by a sub-agent.</p>}
         {details.blocked_path !== undefined && (
@@ -96,23 +103,24 @@ export function PermissionCard({ ask, session, cwd, may }: { ask: PermissionAsk;
           <Allow ready={readable} label="Allow once" main onAllow={() => reply({ decision: "allow" })} />
           {hasScope("always") && <Allow ready={readable} label="Allow for session" onAllow={() => reply({ decision: "allow", scope: "session" })} />}
           {hasScope("always") && rules.length > 0 && (
-            <button type="button" onClick={() => setStep("always")}>
+            <button type="button" data-opens="always" onClick={() => setStep("always")}>
               Always…
             </button>
           )}
           {hasScope("edit") && isClaude && (
-            <button type="button" onClick={() => setStep("edit")}>
+            <button type="button" data-opens="edit" onClick={() => setStep("edit")}>
               Edit…
             </button>
           )}
-          <button type="button" class="no" onClick={() => setStep("deny")}>
+          <button type="button" class="no" data-opens="deny" onClick={() => setStep("deny")}>
             Deny…
           </button>
         </div>
       )}
       {step === "always" && may && (
         <Confirm
-          back={() => setStep("choose")}
+          box={stepBox}
+          back={back}
           action={<Allow ready={readable} label={rules.length === 1 ? "Add the rule and allow" : "Add the rules and allow"} main onAllow={() => reply({ decision: "allow", scope: "always" })} />}
         >
           <p>From now on this would run without asking:</p>
@@ -126,8 +134,8 @@ export function PermissionCard({ ask, session, cwd, may }: { ask: PermissionAsk;
           </ul>
         </Confirm>
       )}
-      {step === "edit" && may && <Edited ask={ask.id} input={details.input} tool={details.tool_name} ready={readable} back={() => setStep("choose")} allow={(updated) => reply({ decision: "allow", updated_input: updated })} />}
-      {step === "deny" && may && <Deny ask={ask.id} takesReason={isClaude} back={() => setStep("choose")} deny={(message, interrupt) => reply({ decision: "deny", interrupt, ...(message === "" ? {} : { message }) })} />}
+      {step === "edit" && may && <Edited box={stepBox} ask={ask.id} input={details.input} tool={details.tool_name} ready={readable} back={back} allow={(updated) => reply({ decision: "allow", updated_input: updated }, "edit", "input")} />}
+      {step === "deny" && may && <Deny box={stepBox} ask={ask.id} takesReason={isClaude} back={back} deny={(message, interrupt) => reply({ decision: "deny", interrupt, ...(message === "" ? {} : { message }) }, "deny", "comments")} />}
     </section>
   );
 }
@@ -273,9 +281,16 @@ function noRule({ tool_name, suggestions }: PermissionAsk["details"]): string {
   return "Not offered: a rule would allow more than this.";
 }
 
-function Confirm({ back, action, children }: { back: () => void; action: VNode; children: ComponentChildren }): VNode {
+interface StepProps {
+  box: RefObject<HTMLDivElement | null>;
+  /** Returns to the buttons of the card, and the focus to the one that opened the step. */
+  back: () => void;
+}
+
+function Confirm({ box, back, action, children }: StepProps & { action: VNode; children: ComponentChildren }): VNode {
+  useEffect(() => box.current?.focus(), []);
   return (
-    <div class="ask-step">
+    <div class="ask-step" ref={box} tabIndex={-1}>
       {children}
       <div class="ask-actions">
         {action}
@@ -287,19 +302,21 @@ function Confirm({ back, action, children }: { back: () => void; action: VNode; 
   );
 }
 
-function Deny({ ask, takesReason, back, deny }: { ask: string; takesReason: boolean; back: () => void; deny: (message: string, interrupt: boolean) => void }): VNode {
-  const [message, setMessage] = useState("");
+function Deny({ box, ask, takesReason, back, deny }: StepProps & { ask: string; takesReason: boolean; deny: (message: string, interrupt: boolean) => void }): VNode {
+  const [message, setMessage] = useCardText(ask, "deny");
+  const comments = commentsOf(ask);
+  const all = [message.trim(), commentsText(comments)].filter((part) => part !== "").join("\n\n");
   return (
-    <div class="ask-step">
+    <div class="ask-step" ref={box}>
       <label>
         {takesReason ? "What should it do instead?" : "Why not?"} <span class="muted">{takesReason ? "(the model reads this)" : "(kept with the answer: this agent takes no reasons)"}</span>
-        <textarea rows={2} value={message} ref={focusOnce} onInput={(event) => { setMessage(event.currentTarget.value); saveCardText(ask, event.currentTarget.value); }} />
+        <textarea rows={2} value={message} ref={focusOnce} onInput={(event) => setMessage(event.currentTarget.value)} />
       </label>
       <div class="ask-actions">
-        <button type="button" class="no main" onClick={() => deny(message.trim(), false)}>
-          Deny
+        <button type="button" class="no main" onClick={() => deny(all, false)}>
+          {comments.length === 0 ? "Deny" : `Deny with ${count(comments.length, "comment")}`}
         </button>
-        <button type="button" class="no" onClick={() => deny(message.trim(), true)}>
+        <button type="button" class="no" onClick={() => deny(all, true)}>
           Deny and stop the turn
         </button>
         <button type="button" onClick={back}>
@@ -310,27 +327,50 @@ function Deny({ ask, takesReason, back, deny }: { ask: string; takesReason: bool
   );
 }
 
-function Edited({ ask, input, tool, ready, back, allow }: { ask: string; input: JsonValue; tool: string; ready: boolean; back: () => void; allow: (input: JsonValue) => void }): VNode {
+/** The field of the input that "Edit…" shows as it is, and its name on the card. */
+const EDITED: Readonly<Record<string, { field: string; label: string }>> = {
+  Bash: { field: "command", label: "Command to run instead" },
+  Write: { field: "content", label: "Content to write instead" },
+  Edit: { field: "new_string", label: "Text to put in instead" },
+  NotebookEdit: { field: "new_source", label: "Source to put in instead" },
+};
+
+function Edited({ box, ask, input, tool, ready, back, allow }: StepProps & { ask: string; input: JsonValue; tool: string; ready: boolean; allow: (input: JsonValue) => void }): VNode {
   const given = fields(input);
-  const simple = tool === "Bash" && typeof given["command"] === "string";
-  const [draft, setDraft] = useState(simple ? (text(given["command"]) ?? "") : JSON.stringify(input, null, 2));
+  const part = EDITED[tool];
+  const original = part === undefined ? undefined : text(given[part.field]);
+  // A field of the page would drop carriage returns; JSON keeps them.
+  const canShowText = original !== undefined && !original.includes("\r");
+  const [asJson, setAsJson] = useState(!canShowText || cardText(ask, "input") !== "");
+  const [words, setWords] = useCardText(ask, "edit", original ?? "");
+  const [whole, setWhole] = useCardText(ask, "input", JSON.stringify(input, null, 2));
+  const withWords = (): JsonValue => ({ ...(input as { [key in string]: JsonValue }), ...(part === undefined ? {} : { [part.field]: words }) });
   const send = () => {
-    if (simple) {
-      allow({ ...(input as { [key in string]: JsonValue }), command: draft });
+    if (!asJson) {
+      allow(withWords());
       return;
     }
     try {
-      allow(JSON.parse(draft) as JsonValue);
+      allow(JSON.parse(whole) as JsonValue);
     } catch {
       showToast("error", "This is not JSON: look for a missing quote or comma.");
     }
   };
+  const toJson = () => {
+    setWhole(JSON.stringify(withWords(), null, 2));
+    setAsJson(true);
+  };
   return (
-    <div class="ask-step">
+    <div class="ask-step" ref={box}>
       <label>
-        {simple ? "Command to run instead" : "Input to use instead, as JSON"}
-        <textarea class="mono" rows={simple ? 3 : 10} value={draft} spellcheck={false} autocapitalize="off" ref={focusOnce} onInput={(event) => { setDraft(event.currentTarget.value); saveCardText(ask, event.currentTarget.value); }} />
+        {asJson || part === undefined ? "Input to use instead, as JSON" : part.label}
+        <textarea class="mono" rows={tool === "Bash" && !asJson ? 3 : 10} value={asJson ? whole : words} spellcheck={false} autocapitalize="off" ref={focusOnce} onInput={(event) => (asJson ? setWhole : setWords)(event.currentTarget.value)} />
       </label>
+      {!asJson && (
+        <button type="button" class="link" onClick={toJson}>
+          Edit the whole input, as JSON
+        </button>
+      )}
       <div class="ask-actions">
         <Allow ready={ready} label="Allow this instead" main onAllow={send} />
         <button type="button" onClick={back}>

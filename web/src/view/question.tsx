@@ -2,10 +2,13 @@
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { commentsOf, commentsText, forgetComments } from "../app/comments.ts";
+import { commentsOf, commentsText } from "../app/comments.ts";
 import { ignoreEnter, useAnswerable } from "../app/approval-delay.ts";
-import { answer, hasScope } from "../app/store.ts";
-import { saveCardText } from "../app/card-text.ts";
+import { cardText, keepUnsent, saveCardText, useCardText } from "../app/card-text.ts";
+import { viewOf } from "../app/list.ts";
+import { answer, hasScope, promptsSent, sendCommand } from "../app/store.ts";
+import { showToast } from "../app/toasts.ts";
+import { can } from "../model/capabilities.ts";
 import type { QuestionAsk } from "../model/conversation.ts";
 import { safeHref } from "../text/links.ts";
 import type { Question, QuestionNote } from "../wire.ts";
@@ -15,6 +18,7 @@ import { Icon } from "./icons.tsx";
 import { PlanText, PlanUnits } from "./plan-text.tsx";
 import { Reader } from "./reader.tsx";
 import { InOrder } from "./revealed.tsx";
+import { Time } from "./time.tsx";
 
 type Chosen = Readonly<Record<string, readonly string[]>>;
 
@@ -31,8 +35,8 @@ export function QuestionCard(props: CardProps): VNode {
 
 function Questions({ ask, session, may }: CardProps): VNode {
   const [chosen, setChosen] = useState<Chosen>({});
-  const [own, setOwn] = useState<Readonly<Record<string, string>>>({});
   const { questions } = ask.request;
+  const [own, setOwn] = useState<Readonly<Record<string, string>>>(() => Object.fromEntries(questions.map(({ id }) => [id, cardText(ask.id, `question ${id}`)])));
   const said = (question: Question): string[] => {
     const words = own[question.id]?.trim() ?? "";
     return [...(chosen[question.id] ?? []), ...(words === "" ? [] : [words])];
@@ -41,6 +45,11 @@ function Questions({ ask, session, may }: CardProps): VNode {
   const send = () => {
     const answers = questions.map((question) => ({ question_id: question.id, answer: said(question) })).filter((reply) => reply.answer.length > 0);
     answer(session, ask.id, { question: { answers, cancel: false } });
+    keepUnsent(session, ask.id, () => true);
+  };
+  const cancel = () => {
+    answer(session, ask.id, { question: { answers: [], cancel: true } });
+    if (keepUnsent(session, ask.id, () => false)) showToast("plain", "Your text is in the prompt field.");
   };
   const url = ask.details.url === undefined ? undefined : safeHref(ask.details.url);
   return (
@@ -50,6 +59,7 @@ function Questions({ ask, session, may }: CardProps): VNode {
           <Icon name="question" />
         </span>
         <h3>{ask.details.kind === "Elicitation" ? "An MCP server asks you" : "The agent asks you"}</h3>
+        <Time at={ask.openedAt} />
       </header>
       <div class="ask-body">
         {ask.details.message !== undefined && <p dir="auto"><InOrder text={ask.details.message} /></p>}
@@ -69,11 +79,13 @@ function Questions({ ask, session, may }: CardProps): VNode {
             own={ask.details.kind === "Questions" || question.question_type === "FreeText" ? (own[question.id] ?? "") : undefined}
             choose={(options) => {
               setChosen({ ...chosen, [question.id]: options });
-              if (question.question_type === "SingleChoice") setOwn({ ...own, [question.id]: "" });
+              if (question.question_type !== "SingleChoice") return;
+              setOwn({ ...own, [question.id]: "" });
+              saveCardText(ask.id, `question ${question.id}`, "");
             }}
             write={(words) => {
               setOwn({ ...own, [question.id]: words });
-              saveCardText(ask.id, words);
+              saveCardText(ask.id, `question ${question.id}`, words);
               if (question.question_type === "SingleChoice" && words !== "") setChosen({ ...chosen, [question.id]: [] });
             }}
           />
@@ -83,7 +95,7 @@ function Questions({ ask, session, may }: CardProps): VNode {
         <button type="button" class="yes main" disabled={!complete} onClick={send}>
           {questions.length === 1 ? "Answer" : "Send answers"}
         </button>
-        <button type="button" class="no" onClick={() => answer(session, ask.id, { question: { answers: [], cancel: true } })}>
+        <button type="button" class="no" onClick={cancel}>
           Do not answer
         </button>
       </div>}
@@ -137,7 +149,7 @@ function OneQuestion({ question, note, chosen, own, choose, write }: OneProps): 
 }
 
 function PlanCard({ ask, session, may }: CardProps): VNode {
-  const [feedback, setFeedback] = useState("");
+  const [feedback, setFeedback] = useCardText(ask.id, "feedback");
   const [read, setRead] = useState(false);
   const readable = useAnswerable(ask.id) && read;
   const [decide, words] = ask.request.questions;
@@ -146,18 +158,26 @@ function PlanCard({ ask, session, may }: CardProps): VNode {
   const [reading, setReading] = useState(false);
   const comments = commentsOf(ask.id);
   const text = ask.plan ?? (decide?.text ?? "").replace(/^Approve this plan\?\s*\n/, "");
+  const isNo = (option: string) => /keep planning/i.test(option);
+  const view = viewOf(session);
+  const mayPrompt = hasScope("prompt") && (view === undefined || can(view, "prompt"));
+  const hasFeedback = feedback.trim() !== "";
   const reply = (option: string) => {
     const answers = [{ question_id: decide?.id ?? "plan", answer: [option] }];
     const said = [feedback.trim(), commentsText(comments)].filter((part) => part !== "").join("\n\n");
-    if (said !== "") answers.push({ question_id: words?.id ?? "feedback", answer: [said] });
-    forgetComments(ask.id);
+    if (said !== "" && isNo(option)) answers.push({ question_id: words?.id ?? "feedback", answer: [said] });
     answer(session, ask.id, { question: { answers, cancel: false } });
+    // An approval carries no text, so it follows as a prompt.
+    if (said !== "" && !isNo(option)) {
+      sendCommand((clientId) => ({ type: "input", session, input: { content: said, delivery: "steer", client_id: clientId } }));
+      promptsSent.value += 1;
+    }
+    keepUnsent(session, ask.id, () => true);
   };
-  const isNo = (option: string) => /keep planning/i.test(option);
   const runsUnasked = (option: string) => /accept edits/i.test(option);
   const actions = () => (
     <div class="ask-actions">
-      {options.map((option, index) => (!runsUnasked(option) || hasScope("always")) && (isNo(option) || comments.length === 0) && (
+      {options.map((option, index) => (!runsUnasked(option) || hasScope("always")) && (isNo(option) || (comments.length === 0 && (!hasFeedback || mayPrompt))) && (
         <button
           type="button"
           class={isNo(option) ? (comments.length > 0 ? "main" : "no") : index === 0 ? "yes main" : "yes"}
@@ -166,7 +186,7 @@ function PlanCard({ ask, session, may }: CardProps): VNode {
           onKeyDown={isNo(option) ? undefined : ignoreEnter}
           onClick={() => (isNo(option) || readable) && reply(option)}
         >
-          <InOrder text={option} />{isNo(option) && comments.length > 0 && ` with ${count(comments.length, "comment")}`}
+          <InOrder text={option} />{isNo(option) && comments.length > 0 && ` with ${count(comments.length, "comment")}`}{!isNo(option) && hasFeedback && ", and send your text as a prompt"}
         </button>
       ))}
     </div>
@@ -178,6 +198,7 @@ function PlanCard({ ask, session, may }: CardProps): VNode {
           <Icon name="plan" />
         </span>
         <h3>Approve this plan?</h3>
+        <Time at={ask.openedAt} />
       </header>
       <div class="ask-body">
         <PlanText text={text} seen={() => setRead(true)} />
@@ -190,8 +211,8 @@ function PlanCard({ ask, session, may }: CardProps): VNode {
         {may && !read && <p class="ask-fact muted" role="status">Read the plan to its end to approve it.</p>}
         {words !== undefined && may && (
           <label class="plan-feedback">
-            {words.text} <span class="muted">(with “Keep planning”)</span>
-            <textarea rows={2} value={feedback} onInput={(event) => { setFeedback(event.currentTarget.value); saveCardText(ask.id, event.currentTarget.value); }} />
+            {words.text}
+            <textarea rows={2} value={feedback} onInput={(event) => setFeedback(event.currentTarget.value)} />
           </label>
         )}
       </div>

@@ -1,7 +1,8 @@
 // Templates of new sessions: apply one, save the form as one, remove one.
 
 import type { VNode } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
+import { useEscape } from "../app/dismiss.ts";
 import type { Template } from "../app/templates.ts";
 import { removeTemplate, saveTemplate, templates } from "../app/templates.ts";
 import { Icon } from "./icons.tsx";
@@ -10,6 +11,8 @@ import { InOrder } from "./revealed.tsx";
 
 export function Templates({ now, apply }: { now: Omit<Template, "name">; apply: (template: Template) => void }): VNode {
   const [naming, setNaming] = useState<string | undefined>(undefined);
+  const field = useRef<HTMLSpanElement>(null);
+  const leave = useEscape(field, naming !== undefined, () => setNaming(undefined));
   const save = () => {
     const name = naming?.trim() ?? "";
     if (name !== "") saveTemplate({ ...now, name });
@@ -28,11 +31,11 @@ export function Templates({ now, apply }: { now: Omit<Template, "name">; apply: 
           </span>
         ))}
         {naming === undefined ? (
-          <button type="button" class="link" disabled={now.prompt.trim() === ""} title={now.prompt.trim() === "" ? "Write a prompt first" : undefined} onClick={() => setNaming(now.prompt.trim().split("\n")[0]?.slice(0, 40) ?? "")}>
+          <button type="button" class="link" data-opens="template" disabled={now.prompt.trim() === ""} title={now.prompt.trim() === "" ? "Write a prompt first" : undefined} onClick={() => setNaming(now.prompt.trim().split("\n")[0]?.slice(0, 40) ?? "")}>
             Save this as a template
           </button>
         ) : (
-          <span class="template-name">
+          <span class="template-name" ref={field}>
             <input
               type="text"
               aria-label="Name of the template"
@@ -45,11 +48,10 @@ export function Templates({ now, apply }: { now: Omit<Template, "name">; apply: 
                   event.stopPropagation();
                   save();
                 }
-                if (event.key === "Escape") setNaming(undefined);
               }}
             />
             <button type="button" onClick={save}>Save</button>
-            <button type="button" onClick={() => setNaming(undefined)}>Cancel</button>
+            <button type="button" onClick={leave}>Cancel</button>
           </span>
         )}
       </div>
