@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { plainOutput } from "../src/text/ansi.ts";
 import type { Block } from "../src/text/blocks.ts";
-import { Growing } from "../src/text/blocks.ts";
+import { Growing, isMarkdown } from "../src/text/blocks.ts";
 import { changedWords, diffTexts, parseUnified, sideBySide } from "../src/text/diff.ts";
-import { age, bytes, compactTokens, dollars, duration, limitName, modelName, moment, relativePath, shortNames } from "../src/text/format.ts";
+import { age, bytes, compactTokens, dollars, duration, limitName, modelName, moment, plainLine, relativePath, shortNames } from "../src/text/format.ts";
 import { inOrder, revealed, warnings } from "../src/text/hidden.ts";
 import { safeHref } from "../src/text/links.ts";
 
@@ -226,4 +226,24 @@ test("folders of the same name are distinguished by their parents", () => {
   assert.deepEqual(names("/home/dev/shop", "/home/dev/tools/", "/srv/tools"), ["shop", "dev/tools", "srv/tools"]);
   assert.deepEqual(names("/tools", "/srv/tools", "C:\\code\\shop", "/"), ["/tools", "srv/tools", "shop", "/"]);
   assert.deepEqual(names("/a/b", "/a/b/"), ["/a/b", "/a/b"], "what is the same stays the same, and the search ends");
+});
+
+test("p45 the output of a command is Markdown if it has a heading or a table, and no colours of a terminal", () => {
+  assert.ok(isMarkdown("## Context Usage\n\n**Model:** opus"));
+  assert.ok(isMarkdown("Tools:\n\n| tool | tokens |\n|---|---:|\n| Bash | 3 |"));
+  for (const text of ["Total cost: $1\n3 turns", "Set model to `opus`", "\u001b[1m## Usage\u001b[0m", "a | b"]) assert.ok(!isMarkdown(text), text);
+  assert.ok(!isMarkdown("#tag at the start"));
+});
+
+test("p46 previews show the words of a line of Markdown without its signs", () => {
+  const cases: [string, string][] = [
+    ["## The **cause** is `total()`", "The cause is total()"],
+    ["- [x] see [the docs](https://x.example/a)", "see the docs"],
+    ["2. *Then* this", "Then this"],
+    ["| Name | Cost |", "Name | Cost"],
+    ["snake_case and 2 * 3 * 4 stay", "snake_case and 2 * 3 * 4 stay"],
+    ["__init__.py", "__init__.py"],
+    ["src/**/*.ts", "src/**/*.ts"],
+  ];
+  for (const [line, plain] of cases) assert.equal(plainLine(line), plain);
 });

@@ -100,3 +100,24 @@ test("a lost network is noticed before the next heartbeat, and prompts are sent 
   // The browser itself reports the network error.
   page.wrong = page.wrong.filter((line) => !line.includes("ERR_INTERNET_DISCONNECTED"));
 });
+
+test("p46 an open page notices that its server was upgraded, and loads the new page", async () => {
+  const page = await at.visit();
+  let meta;
+  await page.route(/\/v1\/meta$/, async (route) => {
+    if (meta !== undefined) return route.fulfill({ json: meta });
+    const answer = await route.fetch();
+    meta = await answer.json();
+    return route.fulfill({ response: answer });
+  });
+  await page.reload();
+  await page.waitForLoadState("networkidle");
+  meta = { ...meta, version: "99.0.0" };
+  await at.server.kill();
+  await page.locator(".link-bar").getByText("Not connected").waitFor();
+  await at.server.restart();
+  await page.getByText("The server was upgraded").waitFor();
+  await page.getByRole("button", { name: "Load the new page" }).click();
+  await page.locator(".page").waitFor();
+  assert.equal(await page.getByText("The server was upgraded").count(), 0);
+});

@@ -47,6 +47,11 @@ export class OpenSession {
     return `sessions/${encodeURIComponent(this.name)}`;
   }
 
+  /** Number of events that are not loaded yet. */
+  get eventsLeft(): number | undefined {
+    return this.more.value && this.#before !== undefined ? seqOf(this.#before) : 0;
+  }
+
   /** Loads the conversation from the server, replacing the current one. */
   async load(): Promise<SessionView> {
     const snapshot = await getJson<Snapshot>(`sessions/${encodeURIComponent(this.name)}/snapshot`, { limit: SNAPSHOT_EVENTS, bytes: SNAPSHOT_BYTES });
@@ -139,6 +144,11 @@ function permissionAsk(one: PendingPermission): Ask {
 
 function questionAsk(one: PendingQuestion): Ask {
   return { kind: "question", id: one.tool_use_id, details: one.details, request: one.request, plan: one.plan, openedAt: one.opened_at };
+}
+
+/** Number of an event in its epoch. */
+function seqOf(cursor: string): number {
+  return Number(cursor.slice(cursor.lastIndexOf(":") + 1));
 }
 
 /** Cursor of another event of the same epoch. */

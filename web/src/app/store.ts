@@ -44,6 +44,8 @@ export const answered = signal<ReadonlySet<string>>(new Set());
 export const refusedCommands = signal<ReadonlySet<string>>(new Set());
 /** True if the browser reports no network. A server on the same machine needs none. */
 export const offline = signal(navigator.onLine === false);
+/** True if the server was upgraded while this page was open: the page is that of the earlier version. */
+export const upgraded = signal(false);
 export const open = signal<OpenSession | undefined>(undefined);
 
 /** API path of the displayed session: an open one, or one from the history. */
@@ -161,11 +163,12 @@ async function opened(): Promise<void> {
 /** Fetches all lists again: after connecting, and after missed notices. */
 async function refresh(): Promise<void> {
   const [about, unknown] = await Promise.all([
-    // The version of Claude Code is known only some time after the start of the server.
-    meta.value?.claude?.version === undefined ? getJson<Meta>("meta") : Promise.resolve(meta.value),
+    // The server may be another one than before, and the version of Claude Code is known only some time after its start.
+    getJson<Meta>("meta"),
     refreshList(open.value?.name),
     refreshMarks(),
   ]);
+  if (meta.value !== undefined && meta.value.version !== about.version) upgraded.value = true;
   meta.value = about;
   // A request that arrived while disconnected needs a notification as well.
   for (const ask of unknown) notifyAsk(sessions.value.get(ask.session), ask);
@@ -329,7 +332,7 @@ export function hasScope(scope: string): boolean {
  */
 export function maySetMode(mode: string): boolean {
   if (mode === "bypassPermissions" && meta.value?.capabilities.includes("bypass") !== true) return false;
-  const needed: Record<string, string> = { acceptEdits: "always", bypassPermissions: "admin" };
+  const needed: Record<string, string> = { acceptEdits: "always", auto: "always", bypassPermissions: "admin" };
   const scope = needed[mode];
   return scope === undefined || hasScope(scope);
 }

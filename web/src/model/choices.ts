@@ -9,6 +9,7 @@ export interface ChoiceOption {
 export const MODES: readonly ChoiceOption[] = [
   { value: "default", label: "Ask first", about: "You are asked before files change and commands run." },
   { value: "acceptEdits", label: "Accept edits", about: "Files may change; you are asked before commands run." },
+  { value: "auto", label: "Auto mode", about: "Claude Code judges each action itself, and asks you about few or none." },
   { value: "plan", label: "Plan mode", about: "Nothing changes until you approve a plan." },
   { value: "dontAsk", label: "Deny instead of asking", about: "What would be asked is denied." },
   { value: "bypassPermissions", label: "Bypass permissions", about: "Everything runs without a request." },

@@ -202,6 +202,10 @@ export interface Conversation extends Track {
 }
 
 /** True if a user interrupted the turn. */
+export function hasFailed(result: ResultItem["result"]): boolean {
+  return (result.is_error || result.subtype !== "success") && !wasInterrupted(result);
+}
+
 export function wasInterrupted({ terminal_reason }: TurnResult): boolean {
   return terminal_reason === "aborted_streaming" || terminal_reason === "aborted_tools";
 }

@@ -177,3 +177,8 @@ function lex(source: string): Block[] {
     return [plain(source)];
   }
 }
+
+/** True if the output of a command is Markdown: it has a heading or a table, and no colours of a terminal. */
+export function isMarkdown(text: string): boolean {
+  return !text.includes("\u001b") && /^#{1,6} \S|^\|[ :|-]+\|\s*$/m.test(text);
+}

@@ -113,3 +113,15 @@ export function modelName(model: string): string {
 function trim(value: number): string {
   return value >= 100 ? String(Math.round(value)) : value.toFixed(1).replace(/\.0$/, "");
 }
+
+/** A line of Markdown as plain text, for previews. */
+export function plainLine(line: string): string {
+  return line
+    .replace(/^\s*(?:#{1,6}\s+|>\s?|[-*+]\s+(?:\[[ x]\]\s+)?|\d+[.)]\s+)+/, "")
+    .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, "$1")
+    .replaceAll(/(?<![\w/*])(\*\*|__|~~)(?=\S)(.+?)(?<=\S)\1(?![\w/*.])/g, "$2")
+    .replaceAll(/(?<![\w*])\*(?=\S)([^*]+?)(?<=\S)\*(?![\w*])/g, "$1")
+    .replaceAll(/`+([^`]+)`+/g, "$1")
+    .replaceAll(/^\||\|\s*$/g, "")
+    .trim();
+}

@@ -5,7 +5,7 @@ import { canStart } from "../app/agents.ts";
 import { sessionsLoaded, sorted } from "../app/list.ts";
 import { href, route } from "../app/route.ts";
 import { isStorageFull, journalDamage } from "../app/storage.ts";
-import { authState, link, hasScope, offline, open, retryNow } from "../app/store.ts";
+import { authState, link, hasScope, offline, open, retryNow, upgraded } from "../app/store.ts";
 import { dismiss, toasts } from "../app/toasts.ts";
 import { Blank, Bones } from "./blank.tsx";
 import { Cost } from "./cost.tsx";
@@ -102,6 +102,16 @@ function LinkBar(): VNode | null {
   if (state === "open" && offline.value && !isLoopback) return <p class="link-bar" role="status">Your device reports no network. The page may be outdated.</p>;
   if (state === "open" && isStorageFull.value) return <p class="link-bar" role="status">The server's disk is full. Sessions can be read, denied, interrupted and stopped; prompts and approvals wait until there is space.</p>;
   if (state === "open" && journalDamage.value.length > 0) return <p class="link-bar" role="status">The server's journal was damaged: {journalDamage.value[0]}{journalDamage.value.length > 1 && `, and ${journalDamage.value.length - 1} more`}. <a href={href({ view: "settings", section: "about" })}>What is missing</a></p>;
+  if (state === "open" && upgraded.value) {
+    return (
+      <p class="link-bar" role="status">
+        The server was upgraded; this page is that of the version before.{" "}
+        <button type="button" class="link" onClick={() => location.reload()}>
+          Load the new page
+        </button>
+      </p>
+    );
+  }
   if (state === "open" || state === "asleep" || (state === "connecting" && !sessionsLoaded.value)) return null;
   return (
     <div class="link-bar" role="status">

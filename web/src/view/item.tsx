@@ -3,8 +3,9 @@
 import type { VNode } from "preact";
 import { prefs } from "../app/prefs.ts";
 import type { Conversation, NoteItem, PromptItem, ResultItem, TextItem } from "../model/conversation.ts";
-import { wasInterrupted } from "../model/conversation.ts";
+import { hasFailed } from "../model/conversation.ts";
 import type { RowItem } from "../model/runs.ts";
+import { isMarkdown } from "../text/blocks.ts";
 import { compactTokens, dollars, duration } from "../text/format.ts";
 import { Attached } from "./attached.tsx";
 import { useFold } from "./folds.ts";
@@ -108,7 +109,7 @@ function Thought({ item }: { item: TextItem }): VNode | null {
 
 function Note({ item }: { item: NoteItem }): VNode | null {
   if (item.topic === "system" && !prefs.value.showAll) return null;
-  if (item.topic === "display") return <div class="note display"><Output text={item.text} name={item.key} /></div>;
+  if (item.topic === "display") return <div class="note display">{isMarkdown(item.text) ? <Markdown text={item.text} /> : <Output text={item.text} name={item.key} />}</div>;
   if (item.topic === "summary") {
     return (
       <details class="note summary">
@@ -143,7 +144,7 @@ function Result({ item }: { item: ResultItem }): VNode {
     used === undefined ? undefined : `${compactTokens(used.output_tokens)} tokens out`,
     item.costUsd === undefined || item.costUsd === 0 ? undefined : dollars(item.costUsd),
   ].filter((part) => part !== undefined);
-  const failed = (result.is_error || result.subtype !== "success") && !wasInterrupted(result);
+  const failed = hasFailed(result);
   return (
     <div class={failed ? "result bad" : "result"}>
       {failed && !item.told && (

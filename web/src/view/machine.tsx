@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { sorted } from "../app/list.ts";
 import { connectionCount } from "../app/store.ts";
 import { getJson } from "../net/api.ts";
-import { bytes, dollars } from "../text/format.ts";
+import { bytes, count, dollars } from "../text/format.ts";
 import type { TranscriptSummary } from "../wire.ts";
 
 /** Interval in which the figures are fetched again while the server still counts. */
@@ -34,8 +34,8 @@ export function MachineCard(): VNode | null {
   return (
     <section class="machine" aria-label="Sessions on this machine">
       <dl>
-        <div title={found && `In ${found.projects} ${found.projects === 1 ? "project" : "projects"}, ${bytes(found.bytes)} on disk`}>
-          <dt>{found?.sessions === 1 ? "session" : "sessions"}</dt>
+        <div title={found && `${count(found.sessions, "session")} in ${found.projects} ${found.projects === 1 ? "project" : "projects"}, ${bytes(found.bytes)} on disk`}>
+          <dt>on disk</dt>
           <dd>{found?.sessions.toLocaleString("en-GB") ?? "…"}</dd>
         </div>
         <div title="At list prices">

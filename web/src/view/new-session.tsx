@@ -53,6 +53,9 @@ const DRAFT = "new";
 /** Value of the select for Claude Code; no other agent may have this name. */
 const CLAUDE = "claude";
 
+/** A prompt that the demo answers; where nothing else can be started the form begins with it. */
+const DEMO_PROMPT = "The total of an invoice is off by a cent. Please find out why and fix it.";
+
 export function NewSession(props: Props): VNode {
   if (!hasScope("prompt")) {
     return (
@@ -124,6 +127,7 @@ function Form({ resume, cwd, forks, shared }: Props): VNode {
   useEffect(() => {
     // On a phone the keyboard would cover the form.
     if (isWide()) field.current?.focus();
+    if (demo && hasDemo.value && isClaude && resume === undefined && draft.value === "" && !shared) draft.value = DEMO_PROMPT;
     if (!shared) return;
     void takeShared().then((given) => {
       if (given === undefined) return;
@@ -291,6 +295,7 @@ function Form({ resume, cwd, forks, shared }: Props): VNode {
             </button>
           </div>
         </div>
+        {folder.trim() === "" && <p class="muted" role="note">Choose a folder to start in.</p>}
         {defaults.from.length > 0 && (
           <p class="muted start-defaults">
             Begins with the defaults of <code><InOrder text={defaults.from.join(", ")} /></code>.{" "}

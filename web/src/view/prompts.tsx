@@ -5,6 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { jumpTo } from "../app/jumps.ts";
 import { errorText } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
+import { count } from "../text/format.ts";
 import type { Conversation, Item, PromptItem } from "../model/conversation.ts";
 import { Icon, Spinner } from "./icons.tsx";
 import { InOrder } from "./revealed.tsx";
@@ -21,6 +22,8 @@ export interface Talk {
   drawn?: { readonly value: unknown };
   loadOlder(): Promise<unknown>;
   loadAll(): Promise<unknown>;
+  /** Number of events that are not loaded yet, if it is known. */
+  readonly eventsLeft?: number | undefined;
   /** Shows an item; by default that of the open session. */
   jump?(key: string): void;
 }
@@ -93,8 +96,15 @@ export function PromptNav({ open, outline }: { open: Talk; outline: () => void }
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
   }, [open]);
+  // Draws again with each loaded page.
+  void open.drawn?.value;
   return (
     <nav class="prompt-nav" aria-label="Prompts">
+      {busy && (
+        <p class="nav-status" role="status">
+          <Spinner /> Loading earlier messages{open.eventsLeft !== undefined && `, ${count(open.eventsLeft, "event")} to go`}
+        </p>
+      )}
       <button type="button" class="ghost" aria-label="Start of the session" title="Start of the session" disabled={busy} onClick={toStart}>
         <Icon name="start" />
       </button>

@@ -11,6 +11,7 @@ import { postJson } from "../net/api.ts";
 import { count, relativePath } from "../text/format.ts";
 import type { Accepted, CommandRequest, Rewound, SessionView } from "../wire.ts";
 import { Spinner } from "./icons.tsx";
+import { Time } from "./time.tsx";
 import { ServerText } from "./server-text.tsx";
 
 const PROMPTS_SHOWN = 50;
@@ -33,7 +34,7 @@ export function Rewind({ all, session, done }: { all: Conversation; drawn: numbe
           <>
             <label class="option">
               <input type="radio" name="rewind" checked={chosen === prompt.uuid} onChange={() => setChosen(prompt.uuid)} />
-              <span class="option-label">{prompt.text.slice(0, 140)}</span>
+              <span class="option-label">{prompt.text.slice(0, 140)} <Time at={prompt.at} /></span>
             </label>
             {chosen !== undefined && chosen === prompt.uuid && (
               <div class="rewind-here" ref={inSight}>

@@ -1,9 +1,9 @@
 // Cards of the list: a session of the server, and one that is only on disk.
 
 import type { VNode } from "preact";
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { now } from "../app/clock.ts";
-import { useDismiss } from "../app/dismiss.ts";
+import { useDismiss, useEscape } from "../app/dismiss.ts";
 import { waiting } from "../app/list.ts";
 import { hasMark, isUnread, setMark, setUnread } from "../app/marks.ts";
 import { href } from "../app/route.ts";
@@ -13,7 +13,7 @@ import type { Entry } from "../model/groups.ts";
 import { FORK_LABEL, entryName, fileOf, isCopy } from "../model/groups.ts";
 import { nameOf } from "../model/name.ts";
 import { summary } from "../model/tools.ts";
-import { age, baseName, count, dollars } from "../text/format.ts";
+import { age, baseName, count, dollars, plainLine } from "../text/format.ts";
 import type { SessionView } from "../wire.ts";
 import { Icon } from "./icons.tsx";
 import { NodeMark } from "./node.tsx";
@@ -54,7 +54,7 @@ export function SessionCard({ entry, mixed }: { entry: Live; mixed: boolean }): 
           <WorktreeMark session={session} />
           {session.demo && <span class="demo-mark">DEMO</span>}
           {waits > 1 && <span class="badge" aria-label={`${waits} requests`}>{waits}</span>}
-          {mixed && <span class="cut">{baseName(session.cwd)}</span>}
+          {(mixed || session.origin !== "server") && <span class="cut">{baseName(session.cwd)}</span>}
           {session.totals.cost_usd > 0 && <span class="push">{dollars(session.totals.cost_usd)}</span>}
         </span>
       </a>
@@ -126,6 +126,7 @@ function CardMenu({ entry }: { entry: Entry }): VNode | null {
   };
   useDismiss(box, shown !== undefined, close);
   const run = (action: () => void) => () => {
+    box.current?.querySelector<HTMLElement>("[aria-expanded]")?.focus();
     close();
     action();
   };
@@ -165,6 +166,9 @@ function CardMenu({ entry }: { entry: Entry }): VNode | null {
 
 function RenameField({ entry }: { entry: Entry }): VNode {
   const name = entryName(entry);
+  const field = useRef<HTMLInputElement>(null);
+  useEscape(field, true, () => (renaming.value = undefined));
+  useEffect(() => field.current?.select(), []);
   const save = (text: string) => {
     renaming.value = undefined;
     // A session on disk cannot be without a title.
@@ -176,17 +180,9 @@ function RenameField({ entry }: { entry: Entry }): VNode {
       class="card-rename"
       aria-label="New title"
       defaultValue={name}
-      ref={(field: HTMLInputElement | null) => {
-        if (field !== null && document.activeElement !== field) field.select();
-      }}
+      ref={field}
       onBlur={(event) => renaming.value === entry.key && save(event.currentTarget.value.trim())}
-      onKeyDown={(event) => {
-        if (event.key === "Enter") save(event.currentTarget.value.trim());
-        if (event.key === "Escape") {
-          event.stopPropagation();
-          renaming.value = undefined;
-        }
-      }}
+      onKeyDown={(event) => event.key === "Enter" && save(event.currentTarget.value.trim())}
     />
   );
 }
@@ -197,7 +193,7 @@ function line(session: SessionView): string {
 
 /** The last line of the answer; one without words, such as the end of a formula, tells nothing. */
 function lastWords({ last_line: text, first_prompt: prompt }: SessionView): string | undefined {
-  return text === undefined || /[\p{L}\p{N}]/u.test(text) ? text : prompt;
+  return text === undefined || /[\p{L}\p{N}]/u.test(text) ? text && plainLine(text) : prompt;
 }
 
 /** The session's pending request in one line. */

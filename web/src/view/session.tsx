@@ -11,11 +11,12 @@ import { savePosition, savedPosition } from "../app/scroll-positions.ts";
 import { isSideBySide, prefs } from "../app/prefs.ts";
 import { href } from "../app/route.ts";
 import type { OpenSession } from "../app/session.ts";
-import { command, hasScope, retryOpen, promptsSent, errorText } from "../app/store.ts";
+import { command, hasScope, retryOpen, promptsSent, sendCommand, errorText } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
 import { wide } from "../app/wide.ts";
 import { can, hasTerminal as hasTerminalOf } from "../model/capabilities.ts";
 import type { Item, Queued } from "../model/conversation.ts";
+import { hasFailed } from "../model/conversation.ts";
 import type { SessionView } from "../wire.ts";
 import { findIn } from "../model/find.ts";
 import { Blank, Bones } from "./blank.tsx";
@@ -33,7 +34,7 @@ import { Outline, PromptNav, promptsOf } from "./prompts.tsx";
 import { markWords, unfold } from "./match.ts";
 import type { Panel } from "./header.tsx";
 import { Header } from "./header.tsx";
-import { Spinner } from "./icons.tsx";
+import { Icon, Spinner } from "./icons.tsx";
 import { ItemView, guessHeight } from "./item.tsx";
 import { NeedsYou } from "./needs-you.tsx";
 import { Overview, PanelFrame } from "./panels.tsx";
@@ -64,13 +65,25 @@ export function SessionPage({ open }: { open: OpenSession }): VNode {
   if (loading === "gone") return <Gone open={open} />;
   if (loading === "failed") {
     return (
-      <Blank icon="alert" bad title="The session could not be opened" actions={<button type="button" onClick={retryOpen}>Try again</button>}>
+      <Blank icon="alert" bad title="The session could not be opened" actions={<><button type="button" onClick={retryOpen}>Try again</button><a class="button" href={href({ view: "home" })}>All sessions</a></>}>
         <p><ServerText text={open.problem.value} /></p>
       </Blank>
     );
   }
-  if (session === undefined || loading === "loading") return <Bones count={4} label="Opening the session" talk />;
+  if (session === undefined || loading === "loading") return <Opening />;
   return <Loaded open={open} session={session} />;
+}
+
+/** The session is being loaded; on a phone the list is out of sight, and without a server this takes for ever. */
+function Opening(): VNode {
+  return (
+    <>
+      <a class="ghost only-narrow opening-back" href={href({ view: "home" })}>
+        <Icon name="back" /> All sessions
+      </a>
+      <Bones count={4} label="Opening the session" talk />
+    </>
+  );
 }
 
 /** The session was deleted while it was open, here or on another device. */
@@ -264,6 +277,21 @@ function TryAgain({ session, prompt }: { session: string; prompt: Queued }): VNo
   );
 }
 
+/** Sends the prompt of a failed turn once more. */
+function Retry({ session, text }: { session: string; text: string }): VNode {
+  const again = () => {
+    sendCommand((clientId) => ({ type: "input", session, input: { content: text, client_id: clientId } }));
+    promptsSent.value += 1;
+  };
+  return (
+    <div class="tail">
+      <button type="button" onClick={again}>
+        Send the prompt again
+      </button>
+    </div>
+  );
+}
+
 /** Status after the last item: working, or the reason why not. */
 function Tail({ session, items, queue }: { session: SessionView; items: readonly Item[]; queue: readonly Queued[] }): VNode | null {
   const last = items.at(-1);
@@ -283,6 +311,8 @@ function Tail({ session, items, queue }: { session: SessionView; items: readonly
   if (session.state === "running" && !(last?.kind === "text" && last.open) && !(last?.kind === "tool" && last.state === "running")) {
     return <p class="tail"><Spinner /> Working</p>;
   }
+  const failed = session.state === "idle" && last?.kind === "result" && hasFailed(last.result) ? promptsOf(items).at(-1) : undefined;
+  if (failed !== undefined && failed.text !== "" && failed.attachments.length === 0 && takesPrompts && hasScope("prompt")) return <Retry key={failed.key} session={session.key} text={failed.text} />;
   if (items.length === 0) return <p class="tail muted">No messages yet. {takesPrompts && "Write a prompt below."}</p>;
   return <div class="tail" />;
 }

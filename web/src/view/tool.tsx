@@ -76,7 +76,7 @@ function Aside({ tool, lane }: { tool: ToolItem; lane: Lane | undefined }): VNod
       facts?.tokens === undefined ? undefined : `${compactTokens(facts.tokens)} tokens`,
       facts?.duration_ms === undefined ? undefined : duration(facts.duration_ms),
     ].filter((part) => part !== undefined);
-    return <span class="tool-aside">{parts.join(" · ")}</span>;
+    return <span class="tool-aside lane-facts">{parts.join(" · ")}</span>;
   }
   if (tool.state === "preparing") return <span class="tool-aside">preparing…</span>;
   if (tool.state === "running" && tool.elapsedSeconds !== undefined) return <span class="tool-aside">{duration(tool.elapsedSeconds * 1000)}</span>;
@@ -256,8 +256,11 @@ function Hits({ account, result, name }: { account: ToolItem["account"]; result:
 function LaneBody({ lane, all, tool }: { lane: Lane; all: Conversation; tool: ToolItem }): VNode {
   const [open, toggle] = useFold(`lane-${lane.id}`, lane.ended === undefined);
   const running = lane.ended === undefined;
-  const shown = lane.items.filter((item) => item.kind !== "prompt" && item.kind !== "result");
   const summary_ = lane.ended?.summary ?? lane.progress?.summary;
+  const steps = lane.items.filter((item) => item.kind !== "prompt" && item.kind !== "result");
+  const last = steps.at(-1);
+  // The last words of a sub-agent are its result, which is displayed below the steps.
+  const shown = !running && last?.kind === "text" && last.text.trim() === summary_?.trim() ? steps.slice(0, -1) : steps;
   const prompt = lane.started?.prompt ?? text(fields(tool.input)["prompt"]);
   return (
     <div class={running ? "lane running" : "lane"}>

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren, VNode } from "preact";
 import { Component } from "preact";
-import { useEffect, useLayoutEffect, useReducer, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
 
 interface Keyed {
   key: string;
@@ -74,7 +74,8 @@ export function VirtualList<T extends Keyed>(props: Props<T>): VNode {
     const [held] = anchors.current;
     if (held !== undefined) place.current = { ...place.current, top: sum(sizes, 0, indexes.get(held.key) ?? 0) - held.top };
   }
-  const { first, last, above, below } = windowOf(sizes, place.current.top, place.current.height, follows.current);
+  const isPrinted = usePrinting();
+  const { first, last, above, below } = isPrinted ? { first: 0, last: sizes.length, above: 0, below: 0 } : windowOf(sizes, place.current.top, place.current.height, follows.current);
 
   // Only rows are observed; a row that changes height is measured again.
   const observer = useRef<ResizeObserver | undefined>(undefined);
@@ -163,6 +164,22 @@ export function VirtualList<T extends Keyed>(props: Props<T>): VNode {
       <ToEnd shown={!follows.current} go={() => { follows.current = true; toEnd(scroller.current); redraw(undefined); }} />
     </div>
   );
+}
+
+/** True while the page is printed, with all of its rows. */
+function usePrinting(): boolean {
+  const [isPrinting, setPrinting] = useState(false);
+  useEffect(() => {
+    const begin = () => setPrinting(true);
+    const end = () => setPrinting(false);
+    addEventListener("beforeprint", begin);
+    addEventListener("afterprint", end);
+    return () => {
+      removeEventListener("beforeprint", begin);
+      removeEventListener("afterprint", end);
+    };
+  }, []);
+  return isPrinting;
 }
 
 function ToEnd({ shown, go }: { shown: boolean; go: () => void }): VNode | null {
