@@ -118,7 +118,7 @@ test("p38 text beside a plan follows its approval as a prompt, and comments are 
   await page.getByRole("heading", { name: "Approve this plan?" }).waitFor();
   await page.getByLabel("What should be different?").fill("Mind the tests");
   await page.locator(".plan-text").evaluate((box) => box.scrollTo({ top: box.scrollHeight }));
-  await button(page, "Approve, and send your text as a prompt").click();
+  await button(page, "Approve, and send your text").click();
   await page.locator(".prompt").getByText("Mind the tests").waitFor();
 
   const two = await at.server.session("propose again");

@@ -186,7 +186,7 @@ function PlanCard({ ask, session, may }: CardProps): VNode {
           onKeyDown={isNo(option) ? undefined : ignoreEnter}
           onClick={() => (isNo(option) || readable) && reply(option)}
         >
-          <InOrder text={option} />{isNo(option) && comments.length > 0 && ` with ${count(comments.length, "comment")}`}{!isNo(option) && hasFeedback && ", and send your text as a prompt"}
+          <InOrder text={option} />{isNo(option) && comments.length > 0 && ` with ${count(comments.length, "comment")}`}{!isNo(option) && hasFeedback && ", and send your text"}
         </button>
       ))}
     </div>
