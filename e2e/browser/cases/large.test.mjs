@@ -98,3 +98,21 @@ test("while an answer arrives, nothing jumps, and its end is in sight", async ()
   const left = await page.locator(".scroller").evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight);
   assert.ok(left < 4, `${left} pixels below`);
 });
+
+test("p45 the way to the start of a long session says how much there is to load", async () => {
+  const page = await at.visit({ path: `#/s/${session.key}` });
+  await page.getByText("All steps are done").first().waitFor();
+  let [release, pages] = [undefined, 0];
+  const released = new Promise((done) => (release = done));
+  await page.route(/\/history\?/, async (route) => {
+    pages += 1;
+    if (pages > 1) await released;
+    await route.continue();
+  });
+  await page.locator(".scroller").evaluate((element) => (element.scrollTop = 0));
+  await page.getByRole("button", { name: "Go to the start" }).click();
+  await page.getByRole("button", { name: /^Loading, [\d,]+ events to go$/ }).waitFor();
+  release();
+  await page.waitForFunction(() => document.querySelector(".older") === null);
+  assert.ok(pages > 1);
+});

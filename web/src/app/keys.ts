@@ -15,6 +15,7 @@ export const KEYS: { about: string; keys: [string, string][] }[] = [
       ["Alt+↓ Alt+↑", "next session, previous session"],
       ["Alt+PageUp Alt+PageDown", "previous prompt, next prompt"],
       ["Alt+N", "new session"],
+      ["Esc", "close the innermost menu, search or step; with nothing open, interrupt the turn"],
       ["?", "this list"],
     ],
   },

@@ -48,7 +48,7 @@ export class OpenSession {
   }
 
   /** Number of events that are not loaded yet. */
-  get eventsLeft(): number | undefined {
+  get eventsLeft(): number {
     return this.more.value && this.#before !== undefined ? seqOf(this.#before) : 0;
   }
 

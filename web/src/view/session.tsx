@@ -17,6 +17,7 @@ import { wide } from "../app/wide.ts";
 import { can, hasTerminal as hasTerminalOf } from "../model/capabilities.ts";
 import type { Item, Queued } from "../model/conversation.ts";
 import { hasFailed } from "../model/conversation.ts";
+import { count } from "../text/format.ts";
 import type { SessionView } from "../wire.ts";
 import { findIn } from "../model/find.ts";
 import { Blank, Bones } from "./blank.tsx";
@@ -210,7 +211,7 @@ function Loaded({ open, session }: { open: OpenSession; session: SessionView }):
               open.more.value ? (
                 <div class="older">
                   <button type="button" disabled={fetching} onClick={() => load(() => open.loadOlder())}>
-                    {fetching ? "Loading…" : "Show earlier messages"}
+                    {fetching ? `Loading, ${count(open.eventsLeft, "event")} to go` : "Show earlier messages"}
                   </button>
                   <button type="button" disabled={fetching} onClick={() => load(toStart)}>
                     Go to the start
