@@ -85,3 +85,19 @@ test("the page can be installed, and opens without the server", async () => {
   // An unreachable server is the subject of this case.
   page.wrong.splice(0);
 });
+
+test("p46 a session that cannot be loaded leads to the list, and requests and rewind rows have their times", async () => {
+  const one = await at.server.session("Hello", { title: "Out of reach" });
+  await at.server.until(one.key, (view) => view.state === "needs_you");
+  const page = await at.visit({ ...PHONE, path: `#/s/${one.key}` });
+  await page.locator(".ask-head time").waitFor();
+  await page.locator("details.menu summary").click();
+  await page.getByRole("button", { name: "Rewind…" }).click();
+  await page.locator(".panel .option-label time").first().waitFor();
+
+  await page.route(/\/snapshot/, (route) => route.abort("internetdisconnected"));
+  await page.reload();
+  await page.getByRole("link", { name: "All sessions" }).first().click();
+  await page.getByRole("navigation", { name: "Sessions" }).locator(".session-card", { hasText: "Out of reach" }).waitFor();
+  page.wrong = page.wrong.filter((line) => !line.includes("ERR_INTERNET_DISCONNECTED"));
+});
