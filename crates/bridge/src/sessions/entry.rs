@@ -308,7 +308,7 @@ impl Memory {
         let view = SessionView { stalled, untrusted, ..self.settings.view(row, self.pending_counts()) };
         let view = self.projects.add_to(view);
         match &self.observed {
-            None if self.settings.launch.backend.is_none() || self.settings.lost_worktree() => view,
+            None if self.settings.launch.backend.is_none() => view,
             _ => {
                 let Offer { capabilities, limited } = self.offer();
                 SessionView { capabilities, limited, ..view }

@@ -309,19 +309,10 @@ impl SessionSettings {
         }
     }
 
-    /// True if the worktree in which the agent worked was removed: no agent can start there again.
-    pub(super) fn lost_worktree(&self) -> bool {
-        self.worktree.as_ref().is_some_and(|worktree| worktree.removed)
-    }
-
     /// The reason for which this server offers nothing but reading.
     fn limited(&self) -> Option<String> {
         let continued = self.continued_on.as_ref().map(|node| format!("The server `{node}` continues it"));
-        continued
-            .or_else(|| self.is_observed.then(|| "It runs outside of this server".to_owned()))
-            .or_else(|| {
-                self.lost_worktree().then(|| "Its git worktree was removed; the branch still exists".to_owned())
-            })
+        continued.or_else(|| self.is_observed.then(|| "It runs outside of this server".to_owned()))
     }
 
     /// Refuses settings that would leave no room for prompts and for the agent's reports.

@@ -1,7 +1,5 @@
 //! Lists and other read-only responses.
 
-use std::collections::BTreeMap;
-
 use super::{PendingPermission, PendingQuestion, QueuedInput, closed_enums, shapes};
 use crate::ui::UiMessage;
 
@@ -149,10 +147,6 @@ shapes! {
         pub items: Vec<String>,
         /// True if there are more than these.
         pub more: bool,
-        /// Descriptions of the commands by name, as far as the agent has sent them.
-        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<BTreeMap<String, String>>"))]
-        pub about: BTreeMap<String, String>,
     }
 
     /// Archived sessions: copies of sessions on disk that Claude Code has deleted, or will delete.

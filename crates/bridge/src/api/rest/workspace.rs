@@ -31,19 +31,16 @@ pub(crate) async fn list_commands(
 ) -> Answer<Completions> {
     let view = visibility::session(&api.sessions, &caller, &id).await?;
     let items = newest_commands(&**api.sessions.broadcast().journal(), &Key::new(&view.key)?).await?;
-    let about = api.sessions.command_descriptions(&view.key, &items)?;
-    Ok(Json(Completions { items, more: false, about }))
+    Ok(Json(Completions { items, more: false }))
 }
 
-/// The newest list of commands, without internal ones. The CLI sends one when it starts and when its commands
-/// change.
+/// The newest list of commands. The CLI sends one when it starts and when its commands change.
 pub(crate) async fn newest_commands(journal: &dyn Journal, key: &Key) -> Result<Vec<String>, Error> {
     let mut before = None;
     for _ in 0..COMMANDS_PAGES_MAX {
         let page = journal.history(key, before, Max::events(PAGE_EVENTS_MAX)).await?;
         let newest = page.events.iter().rev().find_map(|event| commands_of(event));
-        if let Some(mut commands) = newest {
-            commands.retain(|name| !name.starts_with("__"));
+        if let Some(commands) = newest {
             return Ok(commands);
         }
         let Some(first) = page.events.first().filter(|first| first.cursor.seq > page.floor) else { break };
@@ -98,7 +95,7 @@ pub(crate) async fn find_files(
     found.sort();
     let more = is_cut || found.len() > COMPLETIONS_MAX;
     found.truncate(COMPLETIONS_MAX);
-    Ok(Json(Completions { items: found.into_iter().map(|(_, path)| path).collect(), more, ..Completions::default() }))
+    Ok(Json(Completions { items: found.into_iter().map(|(_, path)| path).collect(), more }))
 }
 
 /// Refuses a folder that was replaced after the session was created. A folder that no longer exists has no

@@ -3,7 +3,6 @@
 use futures_core::future::BoxFuture;
 use tidings_agent::{AgentSession, Command};
 use tidings_protocol::api::{ModelChoice, Rewound, SessionCapability};
-use tidings_protocol::control::SlashCommand;
 
 use super::{Backend, BackendCall, Offer, PromptOutcome, Setting};
 use crate::error::{Code, Error};
@@ -121,10 +120,6 @@ impl Backend for ClaudeCode {
 
     fn models(&self) -> Vec<ModelChoice> {
         self.0.client().info().models.into_iter().map(choice).collect()
-    }
-
-    fn commands(&self) -> Vec<SlashCommand> {
-        self.0.client().info().commands
     }
 }
 
