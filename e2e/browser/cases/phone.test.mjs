@@ -93,7 +93,7 @@ test("p46 a session that cannot be loaded leads to the list, and requests and re
   await page.locator(".ask-head time").waitFor();
   await page.locator("details.menu summary").click();
   await page.getByRole("button", { name: "Rewind…" }).click();
-  await page.locator(".panel .option-label time").first().waitFor();
+  await page.locator(".rewind time").first().waitFor();
 
   await page.route(/\/snapshot/, (route) => route.abort("internetdisconnected"));
   await page.reload();

@@ -34,8 +34,9 @@ export function Rewind({ all, session, done }: { all: Conversation; drawn: numbe
           <>
             <label class="option">
               <input type="radio" name="rewind" checked={chosen === prompt.uuid} onChange={() => setChosen(prompt.uuid)} />
-              <span class="option-label">{prompt.text.slice(0, 140)} <Time at={prompt.at} /></span>
+              <span class="option-label">{prompt.text.slice(0, 140)}</span>
             </label>
+            <Time at={prompt.at} />
             {chosen !== undefined && chosen === prompt.uuid && (
               <div class="rewind-here" ref={inSight}>
                 <Preview key={`${chosen}-${session.totals.turns}`} prompt={chosen} session={session} done={done} />
