@@ -7,7 +7,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 cache="$here/.cache"
 mkdir -p "$cache"
 
-cli_version=2.1.325
+# The pin itself is in `cli/package.json`.
+cli_version=$(sed -nE 's/.*"@anthropic-ai\/claude-code-linux-x64": "([^"]+)".*/\1/p' "$here/cli/package.json")
 # A second version for the long runs, downloaded by `install.sh other`.
 other_version=2.1.197
 other_checksum=42b12aa7a1d57d9f48b49acecca37643a81528ad873629e0fc5f043730621b14
@@ -78,7 +79,7 @@ install_cli() {
         # npm takes an optional package that it cannot get for one that is not wanted.
         [ -n "$found" ] || fail "the download of the Claude Code CLI failed" "is the npm registry reachable? $platform"
         chmod 0755 "$found"
-        ln -sfn "$found" "$cache/claude"
+        ln -sfn "${found#"$cache/"}" "$cache/claude"
         local said
         said=$(HOME="$cache/cli" "$cache/claude" --version) || fail "$found does not run" "$platform"
         [[ $said == "$cli_version"* ]] || fail "the CLI says it is $said" "expected $cli_version"

@@ -70,7 +70,7 @@ async def one_shot() -> None:
     same((last.subtype, last.is_error, last.num_turns, last.result),
          ("success", False, 1, "Hello from the script."), "result")
     init = [m for m in messages if isinstance(m, SystemMessage) and m.subtype == "init"]
-    same([m.data["claude_code_version"] for m in init], ["2.1.325"], "init")
+    same([m.data["claude_code_version"] for m in init], [os.environ["TIDINGS_E2E_VERSION"]], "init")
 
 
 async def multi_turn() -> None:

@@ -26,7 +26,7 @@ def stream(event: dict) -> None:
 
 def answer(prompt: dict) -> None:
     init = {"cwd": ".", "tools": [], "mcp_servers": [], "model": "m", "permissionMode": "default", "slash_commands": []}
-    more = {"apiKeySource": "none", "claude_code_version": "2.1.325", "output_style": "default", "agents": [], "skills": []}
+    more = {"apiKeySource": "none", "claude_code_version": "2.1.327", "output_style": "default", "agents": [], "skills": []}
     lifecycle = {"type": "command_lifecycle", "command_uuid": prompt.get("uuid")}
     if prompt.get("uuid"):
         send(lifecycle | {"state": "started"})
@@ -59,7 +59,7 @@ def answer(prompt: dict) -> None:
 
 def main() -> None:
     if "--version" in sys.argv or "-v" in sys.argv:
-        print("2.1.325 (Claude Code)")
+        print("2.1.327 (Claude Code)")
         return
     for line in sys.stdin:
         frame = json.loads(line)

@@ -6,9 +6,9 @@ with a cleared environment, so that no file of the user is read or changed, and 
 
 from __future__ import annotations
 
+import json
 import os
 import pwd
-import re
 import shutil
 import subprocess
 import tempfile
@@ -20,8 +20,7 @@ CACHE = E2E / ".cache"
 USER = "rehearse"
 # Path of another version of the CLI than the pinned one, for long runs.
 OTHER_CLAUDE = os.environ.get("OTHER_CLAUDE")
-# Version that `e2e/install.sh` pins.
-PINNED = re.search(r"^cli_version=(\S+)$", (E2E / "install.sh").read_text(), re.MULTILINE)[1]
+PINNED = json.loads((E2E / "cli/package.json").read_text())["optionalDependencies"]["@anthropic-ai/claude-code-linux-x64"]
 
 PROJECT_FILES = {
     "README.md": "# Demo\n\nA small project.\n",

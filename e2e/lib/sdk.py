@@ -40,7 +40,7 @@ def _shim(programs: Programs, place: Place, command: list[str]) -> Path:
 
 
 def _check(place: Place, column: str, name: str, shim: Path, base_url: str | None) -> list[str]:
-    env = place.env(base_url, {"TIDINGS_E2E_CLAUDE": str(shim)})
+    env = place.env(base_url, {"TIDINGS_E2E_CLAUDE": str(shim), "TIDINGS_E2E_VERSION": place.fill("@CLI@")})
     if column == "py-sdk":
         command = [*place.programs.python, str(E2E / "sdk_py.py"), name]
     else:

@@ -105,7 +105,7 @@ const checks = {
     const last = result(messages);
     assert.deepEqual([last.subtype, last.is_error, last.num_turns], ["success", false, 1]);
     const init = messages.filter((message) => message.type === "system" && message.subtype === "init");
-    assert.deepEqual(init.map((message) => message.claude_code_version), ["2.1.325"]);
+    assert.deepEqual(init.map((message) => message.claude_code_version), [process.env.TIDINGS_E2E_VERSION]);
   },
 
   async "multi-turn"() {

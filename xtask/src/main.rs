@@ -1,7 +1,7 @@
 //! Development tasks: `cargo run -p xtask -- <task>`.
 //!
-//! `tidy` checks the rules that neither the compiler nor clippy checks, `advisories` runs cargo-deny, and
-//! `findings` writes a table of tests.
+//! `tidy` checks the rules that neither the compiler nor clippy checks, `advisories` runs cargo-deny,
+//! `findings` writes a table of tests, and `pins` the pinned versions.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -11,6 +11,7 @@
 mod advisories;
 mod findings;
 mod graph;
+mod pins;
 mod repo;
 mod source;
 mod tidy;
@@ -20,7 +21,8 @@ use std::process::ExitCode;
 /// Every task, for the message about wrong usage.
 const TASKS: &str = "tidy        check the rules of the project, list every violation
 advisories  check for known vulnerabilities, if cargo-deny is installed
-findings    write the tests of each row into docs/findings.md";
+findings    write the tests of each row into docs/findings.md
+pins        write the pinned versions of e2e into the other places that name them";
 
 fn main() -> ExitCode {
     let tasks: Vec<String> = std::env::args().skip(1).collect();
@@ -29,6 +31,7 @@ fn main() -> ExitCode {
         ["tidy"] => tidy::run(),
         ["advisories"] => advisories::run(),
         ["findings"] => findings::run(),
+        ["pins"] => pins::run(),
         _ => {
             eprintln!("usage: cargo run -p xtask -- <task>\n\n{TASKS}");
             return ExitCode::from(2);

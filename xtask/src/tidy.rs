@@ -12,6 +12,7 @@ mod lint_attributes;
 mod machine_paths;
 mod module_cycles;
 mod protocol_dependencies;
+mod pins;
 mod protocol_purity;
 mod recipes;
 mod side_effects;
@@ -38,8 +39,14 @@ const FILE_RULES: &[fn(&TextFile) -> Vec<Finding>] = &[
 /// Rules for all files together.
 type TreeRule = fn(&[TextFile]) -> Vec<Finding>;
 
-const TREE_RULES: &[TreeRule] =
-    &[findings::check, module_cycles::check, recipes::check, type_names::check, unnamed_actors::check];
+const TREE_RULES: &[TreeRule] = &[
+    findings::check,
+    module_cycles::check,
+    pins::check,
+    recipes::check,
+    type_names::check,
+    unnamed_actors::check,
+];
 
 /// Rules for the dependency graph.
 const GRAPH_RULES: &[fn(&Graph) -> Vec<Finding>] =

@@ -15,7 +15,7 @@ const MODEL: &str = "claude-opus-5-5";
 /// Plays the CLI until its input ends.
 pub(crate) fn run(arguments: &[String]) -> Result<bool, Failure> {
     if arguments.iter().any(|argument| argument == "--version" || argument == "-v") {
-        println!("2.1.325 (Claude Code)");
+        println!("2.1.327 (Claude Code)");
         return Ok(true);
     }
     // Some bridges ask for the login first.
@@ -76,7 +76,7 @@ impl Agent {
         self.frame(json!({
             "type": "system", "subtype": "init", "cwd": cwd, "tools": ["Bash"], "mcp_servers": [], "model": MODEL,
             "permissionMode": "default", "slash_commands": [], "apiKeySource": "ANTHROPIC_API_KEY",
-            "claude_code_version": "2.1.325", "output_style": "default", "agents": [], "skills": [], "plugins": [],
+            "claude_code_version": "2.1.327", "output_style": "default", "agents": [], "skills": [], "plugins": [],
         }))?;
         let message = json!({
             "model": MODEL, "id": "msg_01", "type": "message", "role": "assistant", "content": [],

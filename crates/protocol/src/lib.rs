@@ -24,6 +24,9 @@
 //! This crate does no I/O, never waits and reads no clock. No input makes it panic, abort or recurse without
 //! bound.
 
+/// The version of Claude Code that every test of this repository runs with.
+pub const TESTED_CLAUDE_CODE: &str = "2.1.327";
+
 pub mod api;
 pub mod control;
 pub mod entry;

@@ -18,6 +18,8 @@ pub(crate) fn message(message: &Message) -> Value {
             "parent_tool_use_id": partial.parent_tool_use_id,
             "session_id": partial.session_id,
             "uuid": partial.uuid,
+            "user_message_uuid": partial.user_message_uuid,
+            "user_message_uuids": partial.user_message_uuids,
         }),
         // Whole, since the Python SDK returns system messages whole; messages without a class there are
         // compared by type.
@@ -42,6 +44,8 @@ fn show_assistant(assistant: &AssistantMessage) -> Value {
         "error": assistant.error,
         "session_id": assistant.session_id,
         "uuid": assistant.uuid,
+        "user_message_uuid": assistant.user_message_uuid,
+        "user_message_uuids": assistant.user_message_uuids,
     })
 }
 
@@ -101,6 +105,8 @@ fn add_details(shown: &mut Value, details: &ResultDetails) {
     shown["terminal_reason"] = json!(details.terminal_reason);
     shown["origin"] = json!(details.origin);
     shown["uuid"] = json!(details.uuid);
+    shown["user_message_uuid"] = json!(details.user_message_uuid);
+    shown["user_message_uuids"] = json!(details.user_message_uuids);
 }
 
 fn blocks(content: &Content) -> Value {

@@ -100,6 +100,7 @@ impl Session {
             "claude_code_version": self.version(),
             "current_permission_mode": self.mode,
             "hook_on_failure_supported": true,
+            "hooks_when_unanswered_kept": 0,
             "other_hook_ask_outranks_host": true,
             "feedback_mode": {"kind": "disabled"},
             "analytics_disabled": true,

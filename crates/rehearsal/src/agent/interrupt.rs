@@ -46,6 +46,7 @@ impl Session {
                 let content = json!({"type": "text", "text": stream.text});
                 let begun = stream.in_text && !stream.text.is_empty();
                 if begun {
+                    self.ledger.spend(&stream.model, stream.tokens.cut_off(&stream.text));
                     let uuid = self.assistant_frame(conversation, &stream, &content, true)?;
                     self.note_aborted(conversation, &stream, &content, &uuid)?;
                     conversation.add(stream.text.as_str());

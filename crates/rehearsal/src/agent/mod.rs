@@ -1,7 +1,7 @@
 //! Stand-in for the `claude` CLI: the same frames on the same pipes, from a script.
 //!
 //! [`run`] takes the command line of `claude`, a [`Script`] and a [`World`] and plays until the host is done.
-//! Flags, frames, control requests and session files are those of Claude Code 2.1.325, as recorded; the
+//! Flags, frames, control requests and session files are those of Claude Code 2.1.325, as recorded, and of later versions as far as `e2e/run.py` compares; the
 //! answers of the model and the results of tools come from the script.
 
 mod answer;
@@ -50,6 +50,7 @@ use args::{Args, Format};
 pub use ids::Ids;
 use session::Session;
 use stop::Stop;
+use tidings_protocol::TESTED_CLAUDE_CODE;
 pub use world::{Signal, States, World, stepping_clock};
 
 use crate::script::Script;
@@ -67,7 +68,7 @@ pub fn run(arguments: &[String], script: Script, mut world: World) -> i32 {
         }
     };
     if args.has("version") {
-        let version = script.agent.version.as_deref().unwrap_or(session::VERSION);
+        let version = script.agent.version.as_deref().unwrap_or(TESTED_CLAUDE_CODE);
         drop(writeln!(world.stdout, "{version} (Claude Code)"));
         return 0;
     }

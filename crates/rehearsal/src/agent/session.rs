@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::Receiver;
 
 use serde_json::Value;
+use tidings_protocol::TESTED_CLAUDE_CODE;
 
 use super::args::{Args, Format};
 use super::conversation::Conversation;
@@ -26,9 +27,6 @@ use super::usage::{Ledger, Tokens};
 use super::world::{States, World, timestamp};
 use crate::player::Player;
 use crate::script::{FaultKind, Script};
-
-/// Version whose behaviour was recorded.
-pub(super) const VERSION: &str = "2.1.325";
 
 /// Default model.
 pub(super) const MODEL: &str = "claude-opus-5-5";
@@ -224,7 +222,7 @@ impl Session {
     }
 
     pub(super) fn version(&self) -> String {
-        self.script.agent.version.clone().unwrap_or_else(|| VERSION.to_owned())
+        self.script.agent.version.clone().unwrap_or_else(|| TESTED_CLAUDE_CODE.to_owned())
     }
 
     pub(super) fn streams(&self) -> bool {

@@ -67,6 +67,11 @@ impl Tokens {
         })
     }
 
+    /// The tokens of an answer that was interrupted after this text, which count since 2.1.327.
+    pub(super) fn cut_off(self, text: &str) -> Self {
+        Tokens { output: self.output.min(3) + (text.len() / CHARS_PER_TOKEN) as u64, ..self }
+    }
+
     /// Usage in the last event of a stream.
     pub(super) fn in_delta(self) -> Value {
         json!({

@@ -1,6 +1,7 @@
 //! Turns as seen by a host, for cases without a recording.
 
 use serde_json::{Value, json};
+use tidings_protocol::TESTED_CLAUDE_CODE;
 use tidings_rehearsal::agent::Signal;
 
 use crate::agent::host::{Host, STREAMING};
@@ -27,7 +28,7 @@ fn text_and_json_are_printed_as_asked() {
 
     let failing = "[[turn]]\nerror = { status = 400, message = \"bad\" }";
     assert_eq!(plain(&["-p", "hi"], failing, ""), (1, vec!["API Error: 400 bad".into()], String::new()));
-    assert_eq!(plain(&["--version"], script, "").1, ["2.1.325 (Claude Code)"]);
+    assert_eq!(plain(&["--version"], script, "").1, [format!("{TESTED_CLAUDE_CODE} (Claude Code)")]);
     let (code, _, stderr) = plain(&["--no-such-flag"], script, "");
     assert_eq!((code, stderr.as_str()), (1, "error: unknown option '--no-such-flag'\n"));
 }
