@@ -26,6 +26,7 @@ impl Session {
             request_id: self.ids.request(),
             model: self.model.clone(),
             tokens: Tokens::of(turn.usage, asked, answered),
+            left: turn.hold_after,
             ..Stream::default()
         };
         let main = conversation.agent.is_none();

@@ -79,6 +79,11 @@ impl Session {
                     shared => *shared = Some(stream.clone()),
                 });
             }
+            stream.left = stream.left.map(|left| left.saturating_sub(1));
+            if stream.left == Some(0) {
+                // An interrupt leaves this loop, like every wait.
+                while self.pump(None)? {}
+            }
         }
         self.pause(0)
     }

@@ -66,6 +66,8 @@ pub(super) struct Stream {
     pub(super) tokens: Tokens,
     /// True if a text block is open.
     pub(super) in_text: bool,
+    /// Deltas until the answer is held, see `Turn::hold_after`.
+    pub(super) left: Option<usize>,
 }
 
 impl Session {

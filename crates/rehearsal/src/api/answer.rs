@@ -6,7 +6,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 use tokio::time::sleep;
 
-use super::body::{Paced, Step};
+use super::body::{End, Paced, Step};
 use super::connection::ConnectionCloser;
 use super::ids::ApiIds;
 use super::json::Object;
@@ -22,6 +22,7 @@ pub(super) struct ApiResponse {
     pub(super) status: Option<StatusCode>,
     headers: Vec<(HeaderName, HeaderValue)>,
     steps: Vec<Step>,
+    end: End,
     delay_ms: u64,
     cut_after: Option<usize>,
 }
@@ -31,7 +32,14 @@ impl ApiResponse {
     pub(super) fn json(body: &Object) -> Self {
         let headers = vec![(CONTENT_TYPE, HeaderValue::from_static("application/json"))];
         let steps = vec![Step::now(body.to_string())];
-        ApiResponse { status: Some(StatusCode::OK), headers, steps, delay_ms: 0, cut_after: None }
+        ApiResponse {
+            status: Some(StatusCode::OK),
+            headers,
+            steps,
+            end: End::Whole,
+            delay_ms: 0,
+            cut_after: None,
+        }
     }
 
     /// A whole JSON document that is rendered already.
@@ -72,7 +80,8 @@ impl ApiResponse {
             _ => {
                 let message = Message::new(turn, pace, call, ids);
                 if call.stream {
-                    ApiResponse::events(message.events(request_id))
+                    let (steps, end) = message.events(request_id);
+                    ApiResponse { end, ..ApiResponse::events(steps) }
                 } else {
                     ApiResponse::json(&message.whole())
                 }
@@ -96,9 +105,9 @@ impl ApiResponse {
             closer.close();
             return Response::default();
         };
-        let mut response = Response::new(match (&self.steps[..], self.cut_after) {
-            ([all], None) => Body::from(all.bytes.clone()),
-            _ => Body::from_stream(Paced::new(self.steps, self.cut_after)),
+        let mut response = Response::new(match (&self.steps[..], self.end, self.cut_after) {
+            ([all], End::Whole, None) => Body::from(all.bytes.clone()),
+            _ => Body::from_stream(Paced::new(self.steps, self.end, self.cut_after)),
         });
         *response.status_mut() = status;
         if let Ok(id) = HeaderValue::try_from(request_id) {
@@ -113,7 +122,14 @@ impl ApiResponse {
             (CONTENT_TYPE, HeaderValue::from_static("text/event-stream; charset=utf-8")),
             (CACHE_CONTROL, HeaderValue::from_static("no-cache")),
         ];
-        ApiResponse { status: Some(StatusCode::OK), headers, steps, delay_ms: 0, cut_after: None }
+        ApiResponse {
+            status: Some(StatusCode::OK),
+            headers,
+            steps,
+            end: End::Whole,
+            delay_ms: 0,
+            cut_after: None,
+        }
     }
 
     /// Sets the script's headers, which replace ours; the server has checked them at its start.

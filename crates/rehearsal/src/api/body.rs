@@ -35,18 +35,20 @@ pub(super) struct Paced {
 
 /// End of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
+pub(super) enum End {
     Whole,
     /// The connection closes, and the client can detect the missing part.
     BreaksOff,
+    /// Nothing more is sent; the connection stays open until the client closes it, or the server ends.
+    Held,
     Reached,
 }
 
 impl Paced {
-    /// A body of these parts, cut off after `cut_after` bytes.
-    pub(super) fn new(steps: Vec<Step>, cut_after: Option<usize>) -> Self {
+    /// A body of these parts, or its first `cut_after` bytes.
+    pub(super) fn new(steps: Vec<Step>, end: End, cut_after: Option<usize>) -> Self {
         let Some(mut left) = cut_after else {
-            return Paced { steps: steps.into(), end: End::Whole, waiting: None };
+            return Paced { steps: steps.into(), end, waiting: None };
         };
         let mut kept = VecDeque::new();
         for step in steps {
@@ -72,6 +74,9 @@ impl Stream for Paced {
                 self.waiting = None;
             }
             let Some(step) = self.steps.front_mut() else {
+                if self.end == End::Held {
+                    return Poll::Pending;
+                }
                 let end = std::mem::replace(&mut self.end, End::Reached);
                 let broken =
                     io::Error::new(io::ErrorKind::ConnectionAborted, "the script cuts the answer here");

@@ -1,5 +1,5 @@
 use super::blocks::{Rendered, render};
-use super::body::Step;
+use super::body::{End, Step};
 use super::ids::ApiIds;
 use super::json::Object;
 use super::request::ApiCall;
@@ -56,12 +56,13 @@ impl<'a> Message<'a> {
         message
     }
 
-    /// The events of the message, each with its delay.
-    pub(super) fn events(&self, request_id: &str) -> Vec<Step> {
+    /// The events of the message, each with its delay, and the end of the body after them.
+    pub(super) fn events(&self, request_id: &str) -> (Vec<Step>, End) {
         let mut steps = vec![event("message_start", Object::default().with_object("message", self.start()))];
         // The API sends one early `ping`.
         let mut ping = Some(event("ping", Object::default()));
         let mut wait_ms = 0;
+        let mut sent = 0;
         for (index, (_, block)) in self.blocks.iter().enumerate() {
             let at = || Object::default().with("index", index);
             steps.push(event("content_block_start", at().with_object("content_block", block.start.clone())));
@@ -71,6 +72,10 @@ impl<'a> Message<'a> {
                 steps.push(Step { wait_ms, ..step });
                 wait_ms = self.pace.chunk_delay_ms;
                 steps.extend(self.turn.ping.then(|| event("ping", Object::default())));
+                sent += 1;
+                if self.turn.hold_after == Some(sent) {
+                    return (steps, End::Held);
+                }
             }
             steps.push(event("content_block_stop", at()));
         }
@@ -78,7 +83,7 @@ impl<'a> Message<'a> {
             Some(kind) => steps.push(error_event(kind, request_id)),
             None => steps.extend([self.end(), event("message_stop", Object::default())]),
         }
-        steps
+        (steps, End::Whole)
     }
 
     fn start(&self) -> Object {

@@ -44,6 +44,10 @@ pub struct Turn {
     /// Number of bytes of the body after which the connection closes.
     #[serde(default)]
     pub cut_after: Option<usize>,
+    /// Number of deltas after which a streamed answer stops, until the client closes the connection or the turn
+    /// is interrupted.
+    #[serde(default)]
+    pub hold_after: Option<usize>,
     /// Closes the connection without any response.
     #[serde(default)]
     pub drop: bool,
@@ -147,6 +151,9 @@ impl Turn {
             && !(400..600).contains(&error.status)
         {
             return Err(Problem::new("error", format!("`status` is {}, expected 400 to 599", error.status)));
+        }
+        if self.hold_after == Some(0) {
+            return Err(Problem::new("hold_after", "`hold_after` is 0, expected at least 1 delta"));
         }
         let mut blocks = self.blocks.iter().enumerate();
         blocks.try_for_each(|(index, block)| {

@@ -91,6 +91,27 @@ fn signals_end_the_process_as_they_end_the_cli() {
 }
 
 #[test]
+fn an_answer_is_held_until_the_turn_is_interrupted() {
+    let script = "[[turn]]\npace = { chunk_chars = 5 }\nhold_after = 2\ntext = \"This answer is long\"";
+    let args: Vec<&str> = STREAMING.iter().copied().chain(["--include-partial-messages"]).collect();
+    let mut host = Host::start(&args, script);
+    host.user("hi");
+    for _ in 0..2 {
+        while host.frame()["event"]["type"] != "content_block_delta" {}
+    }
+    // The answer to a request shows that nothing was sent meanwhile.
+    host.control("one", &json!({"subtype": "get_settings"}));
+    assert_eq!(host.frame()["type"], "control_response");
+    host.control("two", &json!({"subtype": "interrupt"}));
+    let frames = host.until("result");
+    let partial = frames.iter().find(|frame| frame["aborted"] == true).unwrap();
+    assert_eq!(partial["message"]["content"][0]["text"], "This answe");
+    let result = frames.last().unwrap();
+    assert!(result["total_cost_usd"].as_f64().unwrap() > 0.0, "an interrupted answer costs: {result}");
+    assert_eq!(host.end().code, 1);
+}
+
+#[test]
 fn a_denial_may_end_the_turn() {
     let script = r#"
 [[turn]]

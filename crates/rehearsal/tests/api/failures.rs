@@ -26,6 +26,24 @@ async fn a_cut_answer_breaks_off_after_exactly_the_bytes_written() {
 }
 
 #[tokio::test]
+async fn a_held_answer_stops_after_its_deltas_until_the_client_or_the_server_goes() {
+    let script = "[[turn]]\nrepeat = true\nwhen = {}\npace = { chunk_chars = 4 }\nhold_after = 2\ntext = \"some text\"";
+    let stand = Stand::new(script).await;
+    let mut answer = stand.post(&ask("go")).await;
+    let mut text = String::new();
+    while !text.contains("tex") {
+        text += std::str::from_utf8(&answer.chunk().await.unwrap().unwrap()).unwrap();
+    }
+    // Another request of the same client is answered meanwhile.
+    let mut second = stand.post(&ask("go")).await;
+    assert!(second.chunk().await.unwrap().is_some());
+    drop(second);
+    let (rest, report) = tokio::join!(answer.chunk(), stand.server.stop());
+    assert!(rest.is_err() && !text.contains("message_stop"), "{text}");
+    assert_eq!(report.exhausted, 0);
+}
+
+#[tokio::test]
 async fn a_dropped_request_gets_no_answer_and_the_next_one_does() {
     let stand = Stand::new("[[turn]]\ndrop = true\n[[turn]]\ntext = \"back\"").await;
     assert!(stand.call(Method::POST, "/v1/messages", &ask("go")).await.is_err());
