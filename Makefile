@@ -1,6 +1,6 @@
 # Entry points for people and CI. The work is done in scripts/, so that it can be run without make.
 .DEFAULT_GOAL := help
-.PHONY: help run page packages crates semver drift test check shake bench bench-acp bench-bridge bench-client bench-decode bench-fleet bench-fold bench-hooks bench-hosts bench-page bench-sessions fuzz soak schema
+.PHONY: help run page packages crates semver drift pin test check shake bench bench-acp bench-bridge bench-client bench-decode bench-fleet bench-fold bench-hooks bench-hosts bench-page bench-sessions fuzz soak schema
 
 # Seconds that `make fuzz` runs for.
 S ?= 60
@@ -28,8 +28,12 @@ semver: ## Compare the public API with a git tag: make semver TAG=v0.1.0
 	@scripts/crates.sh semver $(TAG)
 
 drift: ## Compare a version of Claude Code with the pinned one: make drift CLI=2.1.x
-	@test -n "$(CLI)" || { echo "error: no version given"; echo "hint: make drift CLI=2.1.325"; exit 2; } >&2
+	@test -n "$(CLI)" || { echo "error: no version given"; echo "hint: make drift CLI=2.1.330"; exit 2; } >&2
 	@e2e/drift.py $(CLI)
+
+pin: ## Prepare another version of Claude Code: compare, pin, list what to look at: make pin CLI=2.1.x
+	@test -n "$(CLI)" || { echo "error: no version given"; echo "hint: make pin CLI=2.1.330"; exit 2; } >&2
+	@e2e/pin.py $(CLI)
 
 test: ## Run the whole suite, as CI does; installs missing tools
 	@scripts/test.sh

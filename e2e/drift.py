@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Compares another version of Claude Code with the pinned one, and reports what changed.
 
-    make drift CLI=2.1.326          # or several: CLI="2.1.326 2.1.310"
+    make drift CLI=2.1.330          # or several: CLI="2.1.330 2.1.310"
+
+The pinned version itself is compared with the one before it, which the title of its report names; AGAINST=VERSION
+compares with any other.
 
 It downloads that version of the CLI and of the TypeScript SDK, runs the scenarios on both versions of the CLI, and
 writes a table to docs/drift/VERSION.md: frames and fields on the wire, hooks and messages of the SDK's types, options of
-the command line, and scenarios that no longer pass. Exit code 1 means that something that Tidings promises broke: a
+the command line, costs, and scenarios that no longer pass. Exit code 1 means that something that Tidings promises broke: a
 frame that does not decode without loss, or a scenario of the CLI or of our SDK that passed before.
 
 `e2e/install.sh` and `cargo build -p tidings-cli -p tidings-e2e-driver` come first. ONLY='bash-*' limits the scenarios.
@@ -28,25 +31,38 @@ from lib.drift import Inventory, report  # noqa: E402
 
 # The runs that must pass: the wire is decoded, and our SDK works.
 PROMISED = ["cli×api", "rs-sdk"]
+REPORTS = E2E.parent / "docs/drift"
 
 
 def main() -> int:
     versions = sys.argv[1:]
     if not versions or not all(re.fullmatch(r"2\.\d+\.\d+", version) for version in versions):
-        print("error: no version given\nhint: make drift CLI=2.1.326", file=sys.stderr)
+        print("error: no version given\nhint: make drift CLI=2.1.330", file=sys.stderr)
         return 2
     try:
-        before = inventory(PINNED)
-        return max(written(before, inventory(version)) for version in versions)
+        known: dict[str, Inventory] = {}
+        for version in [each for version in versions for each in (base_of(version), version)]:
+            known[version] = known.get(version) or inventory(version)
+        return max(written(known[base_of(version)], known[version]) for version in versions)
     except Missing as missing:
         print(f"error: {missing}", file=sys.stderr)
         return 3
 
 
+def base_of(version: str) -> str:
+    """The version to compare with."""
+    if "AGAINST" in os.environ:
+        return os.environ["AGAINST"]
+    report_path = REPORTS / f"{PINNED}.md"
+    if version != PINNED or not report_path.exists():
+        return PINNED
+    return report_path.read_text().splitlines()[0].rpartition(" ")[2]
+
+
 def written(before: Inventory, after: Inventory) -> int:
     """Writes the report of a version; returns the exit code."""
     text, broken = report(before, after)
-    path = E2E.parent / "docs/drift" / f"{after.version}.md"
+    path = REPORTS / f"{after.version}.md"
     path.parent.mkdir(exist_ok=True)
     path.write_text(text)
     print(f"{text}\nwritten to {path.relative_to(E2E.parent)}", flush=True)

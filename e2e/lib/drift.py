@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from . import money
+
 # Objects whose keys are data and not fields: names of tools, models, servers and files.
 DATA = {
     "annotations", "env", "headers", "input", "input_schema", "inputSchema", "modelUsage", "model_usage", "properties",
@@ -29,6 +31,8 @@ class Inventory:
     options: set[str] = field(default_factory=set)
     hooks: set[str] = field(default_factory=set)
     types: set[str] = field(default_factory=set)
+    # What sessions cost, by moment.
+    money: dict[str, str] = field(default_factory=dict)
     # Problems by scenario and column.
     failed: dict[str, str] = field(default_factory=dict)
     cells: int = 0
@@ -45,6 +49,7 @@ class Inventory:
             if not result["ok"]:
                 problem = " ".join(result["problem"].split()).replace(str(runs), "…")
                 found.failed[result["case"]] = problem if len(problem) <= PROBLEM_MAX else problem[:PROBLEM_MAX] + "…"
+        found.money = money.gather(runs)
         found.options = set(re.findall(r"^\s+(?:-\w, )?(--[a-z][\w-]*)", help_text, re.MULTILINE))
         if sdk:
             found.read_types("\n".join(path.read_text() for path in sorted(sdk.glob("*.d.ts"))))
@@ -119,6 +124,7 @@ def report(before: Inventory, after: Inventory) -> tuple[str, bool]:
         "|---|---|---|",
         *(f"| {name} | {new} | {old} |" for name, new, old in rows),
         "",
+        *money.report(before.money, after.money, (before.version, after.version)),
         "## Changed behaviour",
         "",
     ]
