@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use assert_cmd::Command;
 use serde_json::Value;
+use tidings_protocol::TESTED_CLAUDE_CODE;
 
 const SECRET: &str = "sk-ant-very-secret";
 
@@ -64,7 +65,7 @@ fn check<'a>(report: &'a Value, name: &str) -> &'a Value {
 
 #[test]
 fn a_machine_that_has_everything_is_fine() {
-    let machine = Machine::new("2.1.325");
+    let machine = Machine::new(TESTED_CLAUDE_CODE);
     let (code, report) = Machine::report(&mut machine.doctor());
     assert_eq!((code, &report["ok"]), (0, &Value::Bool(true)), "{report:#}");
     let names: Vec<&str> =
@@ -76,8 +77,9 @@ fn a_machine_that_has_everything_is_fine() {
     assert_eq!(names, expected);
     let found = |name: &str| check(&report, name)["found"].as_str().unwrap().to_owned();
     assert_eq!(found("claude"), machine.path("bin/claude").display().to_string());
-    assert_eq!(found("version"), "2.1.325");
-    assert!(check(&report, "version")["hint"].as_str().unwrap().contains("claude-code@2.1.325"));
+    assert_eq!(found("version"), TESTED_CLAUDE_CODE);
+    let pin = format!("to pin this version: `npm i -g @anthropic-ai/claude-code@{TESTED_CLAUDE_CODE}`");
+    assert_eq!(check(&report, "version")["hint"], pin);
     assert!(found("sessions").starts_with("1 session"), "{}", found("sessions"));
     assert!(found("cleanup").contains("30 days"));
     assert_eq!(found("git"), "git version 2.50.0");
@@ -85,6 +87,19 @@ fn a_machine_that_has_everything_is_fine() {
     let left: Vec<_> = fs::read_dir(machine.path("home/.claude")).unwrap().flatten().collect();
     assert_eq!(left.len(), 2, "{left:?}");
     assert!(!machine.path("home/.cache").exists() && !machine.path("home/.local").exists());
+}
+
+#[test]
+fn c30_another_version_than_the_tested_one_is_shown_beside_it() {
+    for version in ["2.1.197", "2.1.9999", "9.9.9"] {
+        let machine = Machine::new(version);
+        let (code, report) = Machine::report(&mut machine.doctor());
+        assert_eq!(code, 0, "{report:#}");
+        let check = check(&report, "version");
+        assert_eq!(check["found"], format!("{version}, tested with {TESTED_CLAUDE_CODE}"));
+        let hint = check["hint"].as_str().unwrap();
+        assert!(hint.contains(&format!("claude-code@{TESTED_CLAUDE_CODE}")), "{hint}");
+    }
 }
 
 #[test]
@@ -120,7 +135,7 @@ fn c14_a_missing_program_fails_one_check() {
 
 #[test]
 fn folders_that_do_not_exist_yet_do_not_fail() {
-    let machine = Machine::new("2.1.325");
+    let machine = Machine::new(TESTED_CLAUDE_CODE);
     fs::remove_dir_all(machine.path("home/.claude")).unwrap();
     let (code, report) = Machine::report(machine.doctor().env("ANTHROPIC_API_KEY", SECRET));
     assert_eq!(code, 0, "{report:#}");
@@ -133,7 +148,7 @@ fn folders_that_do_not_exist_yet_do_not_fail() {
 
 #[test]
 fn every_way_to_log_in_counts_and_none_is_shown() {
-    let machine = Machine::new("2.1.325");
+    let machine = Machine::new(TESTED_CLAUDE_CODE);
     fs::remove_file(machine.path("home/.claude/.credentials.json")).unwrap();
     let (code, report) = Machine::report(machine.doctor().env("ANTHROPIC_API_KEY", SECRET));
     assert_eq!((code, check(&report, "login")["found"].as_str()), (0, Some("ANTHROPIC_API_KEY is set")));
@@ -155,7 +170,7 @@ fn every_way_to_log_in_counts_and_none_is_shown() {
 
 #[test]
 fn what_is_only_useful_does_not_fail() {
-    let machine = Machine::new("2.1.325");
+    let machine = Machine::new(TESTED_CLAUDE_CODE);
     fs::remove_file(machine.path("bin/git")).unwrap();
     let (code, report) = Machine::report(&mut machine.doctor());
     assert_eq!(
@@ -187,7 +202,7 @@ fn a_person_gets_a_list_with_marks_and_hints() {
 
 #[test]
 fn the_settings_of_the_server_are_looked_at() {
-    let machine = Machine::new("2.1.325");
+    let machine = Machine::new(TESTED_CLAUDE_CODE);
     let file = machine.path("home/.config/tidings/serve.toml");
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(&file, "listen = \"127.0.0.1:1\"\ndata = \"~/store\"\n").unwrap();

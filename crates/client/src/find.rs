@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::str::FromStr;
 
+use tidings_protocol::TESTED_CLAUDE_CODE;
+
 use crate::agent_name::AgentName;
 use crate::error::{Error, ErrorKind};
 use crate::limits::VERSION_TIMEOUT;
@@ -185,6 +187,15 @@ impl FromStr for Version {
             [major, minor, patch] => Ok(Version { major, minor, patch }),
             _ => Err(()),
         }
+    }
+}
+
+impl Version {
+    /// The version, followed by the one that Tidings is tested with if that is another:
+    /// `2.1.330, tested with 2.1.327`.
+    pub fn beside_tested(self) -> String {
+        let own = self.to_string();
+        if own == TESTED_CLAUDE_CODE { own } else { format!("{own}, tested with {TESTED_CLAUDE_CODE}") }
     }
 }
 

@@ -1,5 +1,7 @@
 //! Runs in a real terminal.
 
+use tidings_protocol::TESTED_CLAUDE_CODE;
+
 use crate::run::sandbox::{ASKS, Sandbox};
 use crate::run::window::Window;
 
@@ -32,6 +34,21 @@ fn a_permission_is_allowed_with_one_key_and_not_with_enter() {
     assert!(text.contains("I will clean up."), "{text}");
     assert!(text.contains(" context"), "the status line is there:\n{text}");
     assert!(!text.contains("Ctrl-C interrupts"), "live lines are removed:\n{text}");
+}
+
+#[test]
+fn c30_a_conversation_begins_with_another_version_than_the_tested_one() {
+    let answer = "[[turn]]\ntext = \"Hello.\"\n";
+    for (version, is_shown) in [(TESTED_CLAUDE_CODE, false), ("2.1.9999", true)] {
+        let sandbox = Sandbox::playing(&format!("agent.version = \"{version}\"\n{answer}"));
+        let mut window = Window::run(&sandbox, 80, &[]);
+        window.wait_for("Type a prompt");
+        window.press(CTRL_D);
+        let (code, text) = window.ended();
+        assert_eq!(code, 0, "{text}");
+        let shown = format!("Claude Code {version}, tested with {TESTED_CLAUDE_CODE}");
+        assert_eq!(text.contains(&shown), is_shown, "{text}");
+    }
 }
 
 #[test]

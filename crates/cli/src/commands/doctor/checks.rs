@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 
 use tidings::find::{self, OLDEST};
 use tidings_bridge::SqliteJournal;
+use tidings_protocol::TESTED_CLAUDE_CODE;
 use tidings_transcript::ErrorKind;
 use tidings_transcript::retention::Retention;
 use tidings_transcript::roots::Roots;
@@ -18,9 +19,6 @@ use crate::commands::backup::JOURNAL;
 use crate::commands::serve;
 use crate::commands::sessions::RootArgs;
 use crate::human;
-
-/// The version that Tidings is tested with.
-const TESTED: &str = "2.1.325";
 
 /// Variables that hold a login, or select a provider with its own login.
 const LOGINS: &[&str] = &[
@@ -120,24 +118,31 @@ fn claude() -> anyhow::Result<Vec<DoctorCheck>> {
     let program = match find::claude() {
         Ok(program) => program,
         Err(error) => {
-            let hint = format!("{}; or the version that Tidings is tested with: {}", install(), pin(TESTED));
+            let hint = format!(
+                "{}; or the version that Tidings is tested with: {}",
+                install(),
+                pin(TESTED_CLAUDE_CODE)
+            );
             return Ok(vec![cli.wrong(error.to_string(), hint), version.wrong("none", "")]);
         }
     };
     let cli = cli.found(program.display().to_string());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let version = match runtime.block_on(find::version(&program)) {
-        Err(error) => version.wrong(error.to_string(), format!("reinstall it: {}", pin(TESTED))),
+        Err(error) => version.wrong(error.to_string(), format!("reinstall it: {}", pin(TESTED_CLAUDE_CODE))),
         Ok(found) if found < OLDEST => {
             let hint = format!(
                 "run `claude update`, or install the version that Tidings is tested with: {}",
-                pin(TESTED)
+                pin(TESTED_CLAUDE_CODE)
             );
             version.wrong(format!("{found} is too old, at least {OLDEST} is needed"), hint)
         }
         Ok(found) => {
-            let found = found.to_string();
-            version.hint(format!("to pin this version: {}", pin(&found))).found(found)
+            let hint = match found.to_string() {
+                own if own == TESTED_CLAUDE_CODE => format!("to pin this version: {}", pin(&own)),
+                _ => format!("to install the tested version: {}", pin(TESTED_CLAUDE_CODE)),
+            };
+            version.found(found.beside_tested()).hint(hint)
         }
     };
     Ok(vec![cli, version])

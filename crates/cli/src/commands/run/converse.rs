@@ -2,11 +2,13 @@ use std::collections::VecDeque;
 use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
+use tidings::find::Version;
 use tidings::messages::{Content, ContentBlock, Image, Source};
 use tidings::{Options, Prompt};
 use tidings_agent::policy::{DenyAll, Interactive};
 use tidings_agent::session::{AgentSession, Setup};
 use tidings_agent::{ChannelEventSink, PermissionPolicy, fold};
+use tidings_protocol::TESTED_CLAUDE_CODE;
 use tidings_protocol::api::{Attachment, Delivery};
 
 use super::args::{Format, OnAsk, RunArgs};
@@ -80,6 +82,9 @@ pub(super) async fn converse(
         }
     };
     let mut turns = Turns::new(session, events, frames, Console::new(view), on_request)?;
+    if args.backend.is_none() && (args.verbose || matches!(first, FirstPrompt::Typed)) {
+        turns.note_version()?;
+    }
     let exit = match first {
         FirstPrompt::Given(prompt) => run_prompt(&mut turns, &prompt).await,
         FirstPrompt::Typed => conversation(&mut turns, args.backend.as_deref()).await,
@@ -131,6 +136,19 @@ pub(super) struct PromptQueue {
 }
 
 impl Turns {
+    /// Says if Claude Code has another version than the tested one.
+    fn note_version(&mut self) -> io::Result<()> {
+        let version = self.session().client().info().claude_code_version;
+        let version = version.and_then(|version| version.parse::<Version>().ok());
+        match version.filter(|version| version.to_string() != TESTED_CLAUDE_CODE) {
+            Some(version) => {
+                let text = format!("Claude Code {}", version.beside_tested());
+                self.note(Line::styled(&text, Style::DIM))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Sends a prompt, or queues it until the turn ends.
     pub(super) async fn prompt_typed(&mut self, draft: Draft, delivery: Delivery) -> anyhow::Result<()> {
         if delivery == Delivery::Queue && self.session().client().is_busy() {
