@@ -134,7 +134,7 @@ fn raw_string(rest: &[u8]) -> usize {
 }
 
 /// End of the item after an attribute: its closing brace, or the semicolon of an item without a body.
-fn item_end(code: &[u8], from: usize) -> usize {
+pub(crate) fn item_end(code: &[u8], from: usize) -> usize {
     let mut depth = 0_usize;
     for (at, byte) in code.iter().enumerate().skip(from) {
         match byte {

@@ -5,14 +5,15 @@
 mod comment_width;
 mod dependency_direction;
 mod duplicates;
+mod early_returns;
 mod file_size;
 mod findings;
 mod licences;
 mod lint_attributes;
 mod machine_paths;
 mod module_cycles;
-mod protocol_dependencies;
 mod pins;
+mod protocol_dependencies;
 mod protocol_purity;
 mod recipes;
 mod side_effects;
@@ -28,6 +29,7 @@ use std::fmt;
 /// Rules for one file at a time.
 const FILE_RULES: &[fn(&TextFile) -> Vec<Finding>] = &[
     comment_width::check,
+    early_returns::check,
     file_size::check,
     lint_attributes::check,
     machine_paths::check,

@@ -19,9 +19,17 @@ mod tests {
 
     #[test]
     fn long_texts_lose_their_middle_at_a_character() {
-        let long = "é".repeat(TEXT_BYTES_MAX);
-        let cut = bounded(&long);
-        assert!(cut.len() < TEXT_BYTES_MAX + 100);
-        assert!(cut.contains("bytes left out"));
+        // With each of these beginnings, another byte of a character of three is in the middle.
+        for start in ["", "a", "ab"] {
+            let long = format!("{start}{}", "€".repeat(TEXT_BYTES_MAX / 2));
+            let cut = bounded(&long);
+            let (head, rest) = cut.split_once("\n… ").unwrap();
+            let (left_out, tail) = rest.split_once(" bytes left out …\n").unwrap();
+            assert!(long.starts_with(head) && long.ends_with(tail));
+            assert!([head, tail].iter().all(|part| TEXT_BYTES_MAX / 2 - part.len() < 3));
+            assert_eq!(head.len() + tail.len() + left_out.parse::<usize>().unwrap(), long.len());
+        }
+        let short = "é".repeat(TEXT_BYTES_MAX / 2);
+        assert_eq!(bounded(&short), short);
     }
 }

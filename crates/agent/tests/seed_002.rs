@@ -57,17 +57,28 @@ fn s2_18_the_worked_example_comes_out_to_the_letter() {
 
 #[test]
 fn s2_13_files_commands_and_changes_are_told_as_they_happen() {
-    let messages: Vec<String> = messages("tool-parallel")
-        .into_iter()
-        .filter_map(|message| match message.body {
-            MobileBody::SessionStatus(status) => {
-                serde_json::to_value(status.status).unwrap()["message"].as_str().map(str::to_owned)
-            }
+    let told = |text: &str| -> Vec<String> {
+        let statuses = text.lines().filter_map(|line| match serde_json::from_str(line).unwrap() {
+            MobileMessage { body: MobileBody::SessionStatus(status), .. } => Some(status),
             _ => None,
-        })
-        .collect();
-    assert!(messages.len() >= 2, "{messages:?}");
-    assert!(messages.iter().all(|line| line.contains(": ")), "{messages:?}");
+        });
+        let statuses = statuses.map(|status| serde_json::to_value(status.status).unwrap());
+        statuses.filter_map(|status| status["message"].as_str().map(str::to_owned)).collect()
+    };
+    let recorded = String::from_utf8(frames("tool-parallel")).unwrap();
+    let (begun, _) = recorded.split_once("\"type\":\"tool_result\"").unwrap();
+    let begun: Vec<&str> = begun.lines().collect();
+    let (_, calls) = begun.split_last().unwrap();
+    let expected =
+        ["Bash: sleep 1; cat src/util.py | head -1", "Read: /home/dev/demo/README.md", "Bash: false"];
+    assert_eq!(told(&phone(calls)), expected, "before the first result");
+    let call = |name: &str, input: &str| {
+        let block = format!(r#"{{"type":"tool_use","id":"toolu_{name}","name":"{name}","input":{input}}}"#);
+        format!(r#"{{"type":"assistant","message":{{"content":[{block}]}},"session_id":"s"}}"#)
+    };
+    let edit = call("Edit", r#"{"file_path":"src/a.rs","old_string":"a","new_string":"b"}"#);
+    let write = call("Write", r#"{"file_path":"src/b.rs","content":"c"}"#);
+    assert_eq!(told(&phone(&[&edit, &write])), ["Edit: src/a.rs", "Write: src/b.rs"]);
 }
 
 #[test]

@@ -48,9 +48,17 @@ fn seed_001_examples_are_typed_and_lossless() {
     }
 }
 
+/// The shipped lines, and all sessions below the folder that `TIDINGS_CORPUS` names.
 #[test]
 fn recorded_lines_are_typed_and_lossless() {
-    for line in REAL.lines() {
+    let mut texts = vec![REAL.to_owned()];
+    if let Some(root) = std::env::var_os("TIDINGS_CORPUS") {
+        let mut files = Vec::new();
+        session_files(Path::new(&root), false, &mut files);
+        assert!(!files.is_empty(), "no transcripts below TIDINGS_CORPUS");
+        texts.extend(files.iter().map(|file| fs::read_to_string(file).unwrap()));
+    }
+    for line in texts.iter().flat_map(|text| text.lines()).filter(|line| !line.trim().is_empty()) {
         check(line, Dialect::Real);
     }
 }
@@ -85,26 +93,6 @@ fn chained_entries_are_those_with_a_uuid() {
         assert_eq!(entry.is_chained(), entry.uuid().is_some(), "{line}");
         assert_eq!(entry.body().envelope().is_some(), entry.is_chained(), "{line}");
     }
-}
-
-/// All recorded sessions, if `TIDINGS_CORPUS` names their folder.
-#[test]
-fn corpus_is_typed_and_lossless() {
-    let Some(root) = std::env::var_os("TIDINGS_CORPUS") else {
-        return;
-    };
-    let mut files = Vec::new();
-    session_files(Path::new(&root), false, &mut files);
-    assert!(!files.is_empty(), "no transcripts below TIDINGS_CORPUS");
-    let mut count = 0;
-    for file in files {
-        let text = fs::read_to_string(&file).unwrap();
-        for line in text.lines().filter(|line| !line.trim().is_empty()) {
-            check(line, Dialect::Real);
-            count += 1;
-        }
-    }
-    println!("{count} lines");
 }
 
 fn session_files(dir: &Path, in_transcript: bool, found: &mut Vec<PathBuf>) {

@@ -51,19 +51,17 @@ fn every_tool_with_a_view_has_a_fixture() {
     }
 }
 
-/// The same for a folder of recorded sessions, named by `TIDINGS_CORPUS`.
+/// The same for the shipped recordings, and those below the folder that `TIDINGS_CORPUS` names.
 #[test]
-fn corpus_reads_typed_and_comes_back() {
-    let Some(corpus) = std::env::var_os("TIDINGS_CORPUS") else {
-        return;
-    };
-    let mut files = Vec::new();
-    collect(Path::new(&corpus), &mut files);
-    let mut outputs = 0;
-    for file in files {
-        outputs += check_session(&fs::read(&file).unwrap());
+fn recordings_read_typed_and_come_back() {
+    let mut folders = vec![PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/corpus")];
+    folders.extend(std::env::var_os("TIDINGS_CORPUS").map(PathBuf::from));
+    for folder in folders {
+        let mut files = Vec::new();
+        collect(&folder, &mut files);
+        let outputs: usize = files.iter().map(|file| check_session(&fs::read(file).unwrap())).sum();
+        assert!(outputs > 0, "no tool results in {}", folder.display());
     }
-    assert!(outputs > 0, "no tool results in {}", Path::new(&corpus).display());
 }
 
 #[test]

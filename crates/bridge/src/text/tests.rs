@@ -225,8 +225,7 @@ fn published() -> String {
 #[test]
 fn k21_the_published_table_is_the_one_that_is_applied() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/security.md");
-    // A packed crate has no pages.
-    let Ok(page) = std::fs::read_to_string(page) else { return };
+    let page = std::fs::read_to_string(page).unwrap();
     let published = published();
     assert!(page.contains(&published), "docs/security.md needs these tables:\n{published}");
 }

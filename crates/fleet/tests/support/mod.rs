@@ -195,14 +195,14 @@ impl Fleet {
 
     /// A node with access to the server that is not a member.
     pub(crate) async fn stranger(&self, name: &str) -> Node {
-        let link = self.open(name).await.unwrap();
-        let roster = Roster::new(link.clone()).unwrap();
-        let stop = CancellationToken::new();
-        let (following, stopping) = (roster.clone(), stop.clone());
-        tokio::spawn(async move { following.run(stopping).await });
-        let (beating, stopping) = (roster.clone(), stop.clone());
-        tokio::spawn(async move { beating.beat(Beat::default, stopping).await });
-        Node { link, roster, stop, source: Arc::default(), sink: Arc::default() }
+        Node::started(self.open(name).await.unwrap(), Arc::default(), Arc::default())
+    }
+
+    /// The node as a new process, with the same key, sessions and replicas.
+    pub(crate) async fn restarted(&self, node: &Node) -> Node {
+        node.stop.cancel();
+        let link = self.open_as(Arc::clone(node.link.identity())).await.unwrap();
+        Node::started(link, Arc::clone(&node.source), Arc::clone(&node.sink))
     }
 
     /// A connection to the server.
@@ -214,6 +214,10 @@ impl Fleet {
             admin: self.admin.0.public(),
             secrets: Keyring::new(self.secret.iter().cloned().collect()),
         };
+        self.open_as(Arc::new(identity)).await
+    }
+
+    async fn open_as(&self, identity: Arc<Identity>) -> Result<Link, FleetError> {
         let options = LinkOptions {
             url: self.url.clone(),
             access: self.access.clone(),
@@ -221,7 +225,7 @@ impl Fleet {
             stream_bytes_max: self.bytes_max,
             stream_age_max: self.age_max,
         };
-        Link::open(Arc::new(identity), options).await
+        Link::open(identity, options).await
     }
 }
 
@@ -234,6 +238,16 @@ pub(crate) struct Node {
 }
 
 impl Node {
+    fn started(link: Link, source: Arc<Sessions>, sink: Arc<Replicas>) -> Node {
+        let roster = Roster::new(link.clone()).unwrap();
+        let stop = CancellationToken::new();
+        let (following, stopping) = (roster.clone(), stop.clone());
+        tokio::spawn(async move { following.run(stopping).await });
+        let (beating, stopping) = (roster.clone(), stop.clone());
+        tokio::spawn(async move { beating.beat(Beat::default, stopping).await });
+        Node { link, roster, stop, source, sink }
+    }
+
     pub(crate) fn replicate(&self) -> Replicator {
         let replicator = Replicator::new(self.link.clone(), Arc::clone(&self.source) as _);
         let (running, stop) = (replicator.clone(), self.stop.clone());
