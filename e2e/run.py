@@ -30,6 +30,7 @@ import agents  # noqa: E402
 import damage  # noqa: E402
 import fleet  # noqa: E402
 import outlive  # noqa: E402
+import parity  # noqa: E402
 import readme  # noqa: E402
 import run_command  # noqa: E402
 import server  # noqa: E402
@@ -82,6 +83,7 @@ EXTRA = (
     Extra(take_over.NAME, "cli×api", take_over.play),
     Extra(terminal_more.NAME, "cli×api", terminal_more.play),
     Extra(acp.NAME, "cli×api", acp.play),
+    Extra(parity.NAME, "ts-sdk", parity.problems_of),
 )
 
 

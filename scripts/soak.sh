@@ -4,7 +4,7 @@
 # SESSIONS=n, CASES=n, SOCKETS=n, KILLS=n, AGENTS=n, RACES=n, TAKE_OVERS=n, STUCK=n, MIB=n, CLIENTS=n, SUBSCRIBERS=n, ROUNDS=n, SECONDS_OF_FAULTS=n and TIMES=n set sizes, SEED=n the random seed; a failure prints its seed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-all_parts=(sessions resume kill damage hosts outlive outlive-cli upgrade terminal take-over agents fleet readme stuck load answers properties)
+all_parts=(sessions resume kill damage hosts outlive outlive-cli upgrade terminal take-over oldest agents fleet readme stuck load answers properties)
 [ -z "${SEED:-}" ] || export TIDINGS_SOAK_SEED=$SEED
 
 # A thousand sessions that end at inconvenient moments; fails if a process, a task or an open file is left over.
@@ -79,6 +79,14 @@ soak_take-over() {
     e2e/install.sh
     cargo build -p tidings-cli -p tidings-e2e-driver
     TAKE_OVERS=${TAKE_OVERS:-10} python3 e2e/run.py --only take-over --column 'cli×api'
+}
+
+# The oldest supported CLI: what it is told, `tidings run`, the server, and sessions that go there and back.
+soak_oldest() {
+    e2e/install.sh other
+    cargo build -p tidings-cli -p tidings-e2e-driver
+    OTHER_CLAUDE=e2e/.cache/other/claude python3 e2e/run.py --column 'cli×api' --column rs-sdk \
+        --only system-prompt --only agents-delegate --only run-command --only server --only take-over
 }
 
 # Other agents on a server that is killed while a request is pending: all of them, each restarted once.

@@ -198,6 +198,12 @@ fn table() -> Vec<(&'static str, Options)> {
         ("skills: all", options().skills(Skills::All)),
         ("skills: some", options().allowed_tools(["Read"]).skills(Skills::Only(vec!["pdf".to_owned()]))),
         ("plugin", options().plugin(PluginSource::new("/p")).plugin(PluginSource::without_mcp("/q"))),
+        (
+            "mcp_servers_by_handshake",
+            options()
+                .mcp_server("files", McpServerConfig::stdio("npx", vec!["-y".to_owned()]))
+                .mcp_servers_by_handshake(),
+        ),
         ("plugins_by_handshake", options().plugin(PluginSource::without_mcp("/q")).plugins_by_handshake()),
         ("debug", options().debug(None)),
         ("debug: filtered", options().debug(Some("hooks,mcp")).debug_file("/debug.txt")),

@@ -5,9 +5,12 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tidings::Frame;
+use tidings::control::Call;
+use tidings::hooks::HookEvent;
 use tidings::messages::{Message, SystemMessage};
+use tidings::tools::{ToolInput, canonical_name};
 
 /// Frames that no recording has: with their required members, and an unknown key.
 const FRAMES: &[&str] = &[
@@ -52,7 +55,10 @@ fn every_test_that_the_parity_page_names_exists() {
         named.extend(code(test));
     }
     // Names in sentences are told from other names by their length.
-    named.extend(code(&page).filter(|name| name.matches('_').count() > 3 && !name.contains(['.', ':', ' '])));
+    let is_test = |name: &String| {
+        name.matches('_').count() > 3 && !name.contains(['.', ':', ' ']) && !name.contains(char::is_uppercase)
+    };
+    named.extend(code(&page).filter(is_test));
     assert!(named.len() > 50, "{named:?}");
     let missing: Vec<&String> = named.iter().filter(|name| !tests.contains(*name)).collect();
     assert!(missing.is_empty(), "no such tests: {missing:?}");
@@ -83,6 +89,88 @@ fn every_gap_of_parity_has_a_reason() {
             assert!(reasons.contains(&format!("\n| {} |", cells[1])), "no reason is given: {row}");
         }
     }
+}
+
+/// A check for a counterpart of a name.
+type HasCounterpart<'a> = &'a dyn Fn(&str) -> bool;
+
+/// D28: each name of the pinned SDK's types has a typed counterpart, or a row that names it or says why not.
+/// `e2e/parity.py` compares the names with the SDK.
+#[test]
+fn d28_every_name_of_the_typescript_sdk_has_a_counterpart_or_a_reason() {
+    let page = std::fs::read_to_string(root().join("docs/parity.md")).unwrap();
+    let names = root().join("crates/protocol/tests/fixtures/sdk/names.json");
+    let names: Value = serde_json::from_str(&std::fs::read_to_string(names).unwrap()).unwrap();
+    let declared = declared_in(&["crates/client/src", "crates/protocol/src"]);
+    let mut described = BTreeSet::new();
+    for row in page.lines().filter(|line| line.starts_with("| `") && line.matches('|').count() == 4) {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        assert!(cells[2] != "no" || !cells[3].is_empty(), "no reason is given: {row}");
+        for ours in code(cells[2]) {
+            let last = ours.rsplit("::").next().unwrap();
+            assert!(declared.contains(last), "there is no `{ours}`: {row}");
+        }
+        assert!(cells[2] == "no" || code(cells[2]).count() > 0, "neither a name nor `no`: {row}");
+        described.extend(code(cells[1]));
+    }
+    let options = declared_in(&["crates/client/src/options"]);
+    let methods = declared_in(&["crates/client/src/calls", "crates/client/src/client"]);
+    let is_message = |name: &str| {
+        let (kind, subtype) = name.split_once('/').unwrap_or((name, ""));
+        let line = json!({"type": kind, "subtype": subtype}).to_string();
+        Frame::from_json(&line).unwrap().is_known()
+    };
+    let parts: [(&str, HasCounterpart<'_>); 7] = [
+        ("tools", &|name| ToolInput::TOOLS.contains(&canonical_name(name))),
+        ("requests", &|name| Call::KNOWN.contains(&name)),
+        ("messages", &is_message),
+        ("hooks", &|name| HookEvent::KNOWN.contains(&name)),
+        ("options", &|name| options.contains(&snake_case(name))),
+        ("methods", &|name| methods.contains(&snake_case(name))),
+        ("exports", &|_| false),
+    ];
+    let mut missing = Vec::new();
+    for (part, has) in parts {
+        let all = names[part].as_array().unwrap();
+        assert!(all.len() > 20, "{part}: {all:?}");
+        let all = all.iter().map(|name| name.as_str().unwrap());
+        missing.extend(all.filter(|name| !described.contains(*name) && !has(name)).map(|name| (part, name)));
+    }
+    assert!(missing.is_empty(), "neither a counterpart nor a row: {missing:?}");
+    assert!(page.contains(names["version"].as_str().unwrap()), "the page is about another version");
+}
+
+/// The names of functions, types and constants that these folders declare.
+fn declared_in(folders: &[&str]) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for file in folders.iter().flat_map(|folder| rust_files(&root().join(folder))) {
+        let text = std::fs::read_to_string(file).unwrap();
+        for line in text.lines().map(str::trim_start) {
+            let words = line.strip_prefix("pub ").map(|rest| rest.trim_start_matches("async "));
+            let name = words.and_then(|words| {
+                ["fn ", "struct ", "enum ", "const ", "type "]
+                    .iter()
+                    .find_map(|kind| words.strip_prefix(kind))
+            });
+            // A variant of an enum has no word before it.
+            let name = name.unwrap_or(line);
+            let end = name.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(name.len());
+            names.insert(name[..end].to_owned());
+        }
+    }
+    names
+}
+
+/// `setMode` as `set_mode`.
+fn snake_case(name: &str) -> String {
+    let mut text = String::new();
+    for c in name.chars() {
+        if c.is_uppercase() {
+            text.push('_');
+        }
+        text.extend(c.to_lowercase());
+    }
+    text
 }
 
 /// The guide describes how every option is passed.

@@ -6,7 +6,7 @@ use crate::json::{Cursor, Json, Misfit, Raw, Reading, Text, Wire, object, open_s
 open_string! {
     /// Permission mode: the extent of what the agent may do without a permission request.
     ///
-    /// The command line spells `default` as `manual`.
+    /// The help of the command line calls `default` `manual`; every version accepts `default`.
     pub struct PermissionMode {
         DEFAULT = "default",
         ACCEPT_EDITS = "acceptEdits",

@@ -116,7 +116,7 @@ const REQUESTS: &[&str] = &[
     r#"{"subtype":"mcp_message","server_name":"calc","message":{"jsonrpc":"2.0","id":1,"method":"tools/list"}}"#,
     r#"{"subtype":"elicitation","mcp_server_name":"m","message":"?","mode":"url","url":"https://example.com","elicitation_id":"e","requested_schema":{"type":"object"},"property_order":["a"],"title":"T","display_name":"D","description":"d"}"#,
     r#"{"subtype":"request_user_dialog","dialog_kind":"refusal_fallback_prompt","payload":{"a":1},"tool_use_id":"t"}"#,
-    r#"{"subtype":"initialize","hooks":{"PreToolUse":[{"matcher":"Bash","hookCallbackIds":["hook_0"],"timeout":2.5,"onFailure":"block"}]},"sdkMcpServers":["calc"],"sdkMcpServerConfigs":{"calc":{"timeout":5000,"tools":[{"name":"add","permission_policy":"always_ask","org_max_permission":"ask"}]}},"sdkMcpServerManifests":{"calc":{"initializeResult":{},"toolsListResult":{"tools":[]}}},"sdkMcpServerManifestsOrigin":"host_per_send","jsonSchema":{"type":"object"},"systemPrompt":[""],"appendSystemPrompt":"a","systemPromptSnapshot":true,"planModeInstructions":"p","toolAliases":{"a":"b"},"excludeDynamicSections":true,"agents":{"helper":{"description":"d","prompt":"p","tools":["Read"],"disallowedTools":["Bash"],"model":"haiku","mcpServers":["a",{"b":{"type":"http","url":"https://example.com"}}],"skills":["s"],"initialPrompt":"i","maxTurns":3,"background":true,"memory":"project","effort":"high","permissionMode":"plan","criticalSystemReminder_EXPERIMENTAL":"c","autoCompactWindow":100000,"omitClaudeMd":true,"observer":"o","observerMessage":"m"},"other":{"description":"d","prompt":"p","effort":3}},"title":"t","skills":["s"],"promptSuggestions":true,"agentProgressSummaries":true,"forwardSubagentText":true,"perTaskStopAffordance":true,"supportedDialogKinds":["refusal_fallback_prompt"],"plugins":[{"type":"local","path":"/p","skipMcpDiscovery":true}]}"#,
+    r#"{"subtype":"initialize","hooks":{"PreToolUse":[{"matcher":"Bash","hookCallbackIds":["hook_0"],"timeout":2.5,"onFailure":"block"}]},"sdkMcpServers":["calc"],"sdkMcpServerConfigs":{"calc":{"timeout":5000,"tools":[{"name":"add","permission_policy":"always_ask","org_max_permission":"ask"}]}},"sdkMcpServerManifests":{"calc":{"initializeResult":{},"toolsListResult":{"tools":[]}}},"sdkMcpServerManifestsOrigin":"host_per_send","jsonSchema":{"type":"object"},"systemPrompt":[""],"appendSystemPrompt":"a","systemPromptSnapshot":true,"planModeInstructions":"p","toolAliases":{"a":"b"},"excludeDynamicSections":true,"agents":{"helper":{"description":"d","prompt":"p","tools":["Read"],"disallowedTools":["Bash"],"model":"haiku","mcpServers":["a",{"b":{"type":"http","url":"https://example.com"}}],"skills":["s"],"initialPrompt":"i","maxTurns":3,"background":true,"memory":"project","effort":"high","permissionMode":"plan","criticalSystemReminder_EXPERIMENTAL":"c","autoCompactWindow":100000,"omitClaudeMd":true,"observer":"o","observerMessage":"m"},"other":{"description":"d","prompt":"p","effort":3}},"title":"t","skills":["s"],"promptSuggestions":true,"agentProgressSummaries":true,"forwardSubagentText":true,"perTaskStopAffordance":true,"supportedDialogKinds":["refusal_fallback_prompt"],"plugins":[{"type":"local","path":"/p","skipMcpDiscovery":true}],"mcpServers":{"b":{"type":"http","url":"https://example.com"}}}"#,
     r#"{"subtype":"get_server_info"}"#,
     r#"{"subtype":"interrupt","cancel_queued":true}"#,
     r#"{"subtype":"set_permission_mode","mode":"acceptEdits"}"#,
@@ -189,7 +189,7 @@ const REPLIES: &[(&str, &str)] = &[
     ("request_user_dialog", r#"{"behavior":"cancelled"}"#),
     (
         "initialize",
-        r#"{"commands":[{"name":"c","description":"d","argumentHint":"h","aliases":["a"],"builtin":true}],"agents":[{"name":"a","description":"d","model":"inherit"}],"output_style":"default","available_output_styles":["default"],"models":[{"value":"opus","resolvedModel":"r","displayName":"Opus","description":"d","supportsEffort":true,"supportedEffortLevels":["low"],"supportsAdaptiveThinking":true,"supportsFastMode":true,"supportsAutoMode":true}],"account":{"email":"e","organization":"o","subscriptionType":"s","tokenSource":"t","apiKeySource":"k","apiProvider":"bedrock"},"hooks_applied":true,"hook_on_failure_supported":true,"plugins_applied":true,"sdk_mcp_manifests_parked":{"calc":"parked"},"claude_code_version":"2.1.325","fast_mode_state":"off","fast_mode_disabled_reason":"r"}"#,
+        r#"{"commands":[{"name":"c","description":"d","argumentHint":"h","aliases":["a"],"builtin":true}],"agents":[{"name":"a","description":"d","model":"inherit"}],"output_style":"default","available_output_styles":["default"],"models":[{"value":"opus","resolvedModel":"r","displayName":"Opus","description":"d","supportsEffort":true,"supportedEffortLevels":["low"],"supportsAdaptiveThinking":true,"supportsFastMode":true,"supportsAutoMode":true}],"account":{"email":"e","organization":"o","subscriptionType":"s","tokenSource":"t","apiKeySource":"k","apiProvider":"bedrock"},"hooks_applied":true,"hook_on_failure_supported":true,"hooks_when_unanswered_kept":1,"plugins_applied":true,"mcp_servers_applied":true,"sdk_mcp_manifests_parked":{"calc":"parked"},"claude_code_version":"2.1.325","fast_mode_state":"off","fast_mode_disabled_reason":"r"}"#,
     ),
     ("interrupt", r#"{"still_queued":["u"],"cancelled":["v"]}"#),
     ("set_permission_mode", r#"{"mode":"plan"}"#),
@@ -209,7 +209,7 @@ const REPLIES: &[(&str, &str)] = &[
         r#"{"session":{"total_cost_usd":0.1,"total_api_duration_ms":1,"total_duration_ms":2,"total_lines_added":3,"total_lines_removed":4,"model_usage":{"m":{"inputTokens":1}}},"subscription_type":"max","rate_limits_available":true,"rate_limits":{"five_hour":{"utilization":1.5,"resets_at":"t"},"seven_day":{"utilization":1,"resets_at":"t"},"seven_day_oauth_apps":{"utilization":1,"resets_at":"t"},"seven_day_opus":{"utilization":1,"resets_at":"t"},"seven_day_sonnet":{"utilization":1,"resets_at":"t"},"model_scoped":[{"display_name":"d","utilization":1,"resets_at":"t"}],"extra_usage":{"is_enabled":true,"monthly_limit":1,"used_credits":1,"utilization":1}},"behaviors":{"day":{"request_count":1,"session_count":1,"behaviors":[{"key":"cron","pct":1.5,"count":1}],"recommendations":[{"key":"cron","pct":1,"title":"t","detail":"d"}],"fix":{"keys":["cron"],"messages":["m"]},"agents":[{"name":"n","pct":1}],"skills":[{"name":"n","pct":1}],"plugins":[{"name":"n","pct":1}],"mcp_servers":[{"name":"n","pct":1}]},"week":{"request_count":1}}}"#,
     ),
     ("list_models", r#"{"models":[{"value":"opus","displayName":"Opus","description":"d"}]}"#),
-    ("get_binary_version", r#"{"version":"2.1.325","buildTime":"t"}"#),
+    ("get_binary_version", r#"{"version":"2.1.325","buildTime":"t","oldestDesktopSdk":"0.3.1"}"#),
     (
         "mcp_status",
         r#"{"mcpServers":[{"name":"n","status":"needs-auth","serverInfo":{"name":"n","version":"1"},"error":"e","config":{"type":"http","url":"https://example.com"},"scope":"dynamic","source":"s","tools":[{"name":"t","description":"d","annotations":{"readOnly":true,"destructive":true,"openWorld":true},"_meta":{"a":1}}]}]}"#,
@@ -256,12 +256,17 @@ const REPLIES: &[(&str, &str)] = &[
 #[test]
 fn every_published_field_of_every_reply_is_typed() {
     for (subtype, json) in REPLIES {
-        let call = request(subtype);
-        let success: ControlOutcome =
-            serde_json::from_str(&format!(r#"{{"subtype":"success","response":{json}}}"#)).unwrap();
-        let ControlOutcome::Success(success) = success else { panic!("{json}") };
-        for_any_request!(&call, comes_back_typed(&success, json));
+        check_reply(subtype, json);
     }
+}
+
+/// Checks that a reply is typed, with all of its fields.
+pub(crate) fn check_reply(subtype: &str, json: &str) {
+    let call = request(subtype);
+    let success: ControlOutcome =
+        serde_json::from_str(&format!(r#"{{"subtype":"success","response":{json}}}"#)).unwrap();
+    let ControlOutcome::Success(success) = success else { panic!("{json}") };
+    for_any_request!(&call, comes_back_typed(&success, json));
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod lines;
 mod native_events;
 mod plain_delta;
 mod properties;
+mod published;
 mod robustness;
 mod seed_000;
 mod seed_002;

@@ -64,6 +64,22 @@ async fn an_idle_terminal_is_ended_in_order_and_its_session_is_no_longer_observe
     assert!(!later[events..].iter().any(|event| event.get("UserPrompt").is_some()), "{later:?}");
 }
 
+/// R7: the terminal is ended only if an agent can continue its session.
+#[tokio::test]
+async fn r7_a_terminal_is_left_alone_if_no_agent_could_continue_its_session() {
+    let (terminal, mut child) = idle_terminal().await;
+    terminal.claude("2.1.196");
+    let (code, problem) = take_over(&terminal).await;
+    assert_eq!(code, 502, "{problem}");
+    assert!(problem["detail"].as_str().unwrap().contains("2.1.196 is too old"), "{problem}");
+    assert!(problem["hint"].as_str().unwrap().contains("claude update"), "{problem}");
+    std::fs::remove_file(terminal.folder.path().join("claude")).unwrap();
+    let (code, problem) = take_over(&terminal).await;
+    assert_eq!(code, 502, "{problem}");
+    assert!(child.try_wait().unwrap().is_none(), "it still runs");
+    end(child);
+}
+
 #[tokio::test]
 async fn a_session_of_an_editor_is_not_taken_over() {
     let (terminal, child) = idle_terminal().await;

@@ -4,6 +4,7 @@
 //! both.
 
 use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -77,6 +78,7 @@ impl Terminal {
         config.policies = Some(auth.policies().clone());
         self.auth = Some(auth.clone());
         config.config_dir = Some(self.folder.path().join("config"));
+        config.claude = Some(self.claude("2.1.325"));
         let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(1) };
         let journal: Arc<dyn Journal> =
             Arc::new(SqliteJournal::open(data.join("journal.db"), &opening).unwrap());
@@ -88,6 +90,14 @@ impl Terminal {
         });
         let client = reqwest::Client::builder().unix_socket(unix).build().unwrap();
         self.server = Some((stop, running, client, admin));
+    }
+
+    /// A program that only says its version.
+    pub(crate) fn claude(&self, version: &str) -> PathBuf {
+        let program = self.folder.path().join("claude");
+        std::fs::write(&program, format!("#!/bin/sh\necho '{version} (Claude Code)'\n")).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        program
     }
 
     pub(crate) async fn stop(&mut self) {

@@ -1,10 +1,10 @@
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::Args;
-use tidings::find::Search;
+use tidings::find::{self, Search};
 use tidings::{SessionLock, SessionOwner};
 use tidings_bridge::{Code, Error};
 use tidings_protocol::api::{Accepted, CommandRequest, ServerPhase, SessionView};
@@ -60,7 +60,8 @@ impl Resume {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let mut search = Search::from_environment();
         search.program = self.claude_path.clone().or(search.program);
-        let mut claude = Command::new(search.find()?);
+        let program = search.find()?;
+        let mut claude = Command::new(&program);
         claude.arg("--resume");
         let name = match &self.session {
             Some(name) => name.clone(),
@@ -69,7 +70,7 @@ impl Resume {
             }
             None => return Err(pick::unnamed().into()),
         };
-        let Conversation { cli_session, cwd, label } = self.release(&name)?;
+        let Conversation { cli_session, cwd, label } = self.release(&name, &program)?;
         // Another process of ours may have it, such as a second server. `claude` describes itself as soon as
         // it runs, so that the lock need not last longer.
         let owner = SessionOwner::new("tidings resume");
@@ -88,14 +89,14 @@ impl Resume {
     }
 
     /// Finds a session, and has the server's agent for it end.
-    fn release(&self, name: &str) -> anyhow::Result<Conversation> {
+    fn release(&self, name: &str, claude: &Path) -> anyhow::Result<Conversation> {
         if self.remote.remote_url().is_some() {
             let message = "A session is resumed on the machine that it is on".to_owned();
             let hint = "run this command there, without --server";
             return Err(CannotRun { code: CannotRun::USAGE, message, hint }.into());
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        match runtime.block_on(self.release_on_server(name)) {
+        match runtime.block_on(self.release_on_server(name, claude)) {
             // Digits are the number of a session of the server, and not an id.
             Err(error) if is_number(name) => Err(error),
             Err(error) if is_without_server(&error) || session_lookup::is_not_found(&error) => {
@@ -105,7 +106,7 @@ impl Resume {
         }
     }
 
-    async fn release_on_server(&self, name: &str) -> anyhow::Result<Conversation> {
+    async fn release_on_server(&self, name: &str, claude: &Path) -> anyhow::Result<Conversation> {
         let remote = self.remote.remote()?;
         let session = session_lookup::session(&remote, name).await?;
         let Some(cli_session) = session.cli_session_ids.last().cloned() else {
@@ -119,12 +120,28 @@ impl Resume {
             );
         }
         if has_agent(&session) {
+            can_start(claude, Path::new(&session.cwd)).await?;
             let stop = CommandRequest { if_idle: true, ..CommandRequest::default() };
             let path = format!("/v1/sessions/{}/stop", session.handle);
             drop(remote.post::<Accepted>(&path, &stop).await?);
         }
         Ok(Conversation { cli_session, label: label(&session), cwd: PathBuf::from(session.cwd) })
     }
+}
+
+/// Refuses to end an agent if `claude` could not continue its session here.
+async fn can_start(claude: &Path, cwd: &Path) -> anyhow::Result<()> {
+    if !cwd.is_dir() {
+        let message = format!("The folder of the session does not exist: `{}`", cwd.display());
+        return Err(CannotRun {
+            code: "not_found",
+            message,
+            hint: "put it back, or use the session on the page",
+        }
+        .into());
+    }
+    find::version(claude).await?;
+    Ok(())
 }
 
 fn has_agent(session: &SessionView) -> bool {

@@ -195,7 +195,8 @@ async fn serve(
         Some(fleet) => server.fleet(fleet),
         None => server,
     };
-    greeting::print(settings, &auth, &addresses, args.json, out)?;
+    let warnings = if args.json { Vec::new() } else { greeting::warnings(settings).await };
+    greeting::print(settings, &auth, &addresses, &warnings, args.json, out)?;
 
     let (stopping, stopped) = tokio::sync::oneshot::channel();
     let stop = async {

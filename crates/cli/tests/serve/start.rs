@@ -311,3 +311,17 @@ fn c10_a_server_without_sessions_says_how_to_start_one() {
     let list = machine.output(&["ps", "--data", server.data.to_str().unwrap()]);
     assert!(list.contains("tidings start"), "{list}");
 }
+
+/// R7: a Claude Code that starts no session is reported before the first one fails.
+#[test]
+fn r7_a_claude_that_is_too_old_is_a_warning_with_a_hint() {
+    let machine = Machine::new();
+    let claude = machine.path("claude");
+    std::fs::write(&claude, "#!/bin/sh\necho '2.1.196 (Claude Code)'\n").unwrap();
+    std::fs::set_permissions(&claude, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let arguments = ["--listen", "127.0.0.1:0", "--claude-path", claude.to_str().unwrap()];
+    let said = Started::of(&machine, &arguments).end();
+    let warned =
+        "2.1.196 is too old, at least 2.1.197 is needed, so sessions cannot start: run `claude update`";
+    assert!(said.contains(warned), "{said}");
+}

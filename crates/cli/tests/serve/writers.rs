@@ -141,3 +141,29 @@ fn r5_two_servers_do_not_write_one_session_even_if_the_first_is_killed_and_its_a
         first.ask("POST", &format!("/v1/sessions/{key}/input"), Some(&json!({"content": "and here?"})));
     assert_eq!(answer.status, 409, "{answer:?}");
 }
+
+/// R7: `tidings resume` ends the server's agent only if `claude` can continue its session.
+#[test]
+fn r7_an_agent_is_left_alone_if_claude_cannot_continue_its_session() {
+    let (machine, claude) = machine();
+    let server = serve(&machine, &claude, "data");
+    let new = json!({"cwd": machine.path("project"), "prompt": "hello"});
+    let created = server.ask("POST", "/v1/sessions", Some(&new)).json();
+    let key = created["key"].as_str().unwrap().to_owned();
+    let is_idle = || session(&server, &key)["state"] == "idle";
+    until("the prompt is answered", || is_idle().then_some(()));
+    let data = machine.path("data");
+    let resume = |program: &str| {
+        machine.failure(&["resume", &key, "--data", data.to_str().unwrap(), "--claude-path", program])
+    };
+    let (code, said) = resume("/bin/false");
+    assert!(code != 0 && said.contains("`--version` prints no version"), "{code} {said}");
+    std::fs::rename(machine.path("project"), machine.path("moved")).unwrap();
+    std::fs::create_dir(machine.path("elsewhere")).unwrap();
+    let mut command =
+        machine.tidings(&["resume", &key, "--data", data.to_str().unwrap(), "--claude-path", &claude]);
+    let output = command.current_dir(machine.path("elsewhere")).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && said.contains("folder of the session does not exist"), "{said}");
+    assert!(is_idle(), "the agent runs");
+}

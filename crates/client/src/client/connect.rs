@@ -1,5 +1,6 @@
 //! Connecting to a session: transport, tasks and handshake.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use tidings_protocol::control::{Call, ControlOutcome, Initialize, InitializeReply};
@@ -12,6 +13,7 @@ use super::{Client, SessionGuard, Subscriber, reader};
 use crate::error::{Error, ErrorKind};
 use crate::find::{self, Version};
 use crate::handlers::Hook;
+use crate::options::later::{self, LaterOption};
 use crate::options::{Options, Plan};
 use crate::transport::{Link, Process, Resumed, Transport};
 
@@ -34,7 +36,9 @@ impl Client {
     ) -> Result<(Self, Subscriber), Error> {
         let span = tracing::debug_span!("connect_and_follow");
         async move {
-            let Plan { launch, initialize, warnings } = options.plan()?;
+            let plan = options.plan()?;
+            let later = plan.later_options();
+            let Plan { launch, initialize, warnings } = plan;
             for warning in warnings {
                 tracing::warn!("{warning}");
             }
@@ -45,11 +49,12 @@ impl Client {
             let (client, subscriber) = Client::start(link, &options);
             let known = match resumed {
                 Some(resumed) => client.resume(&resumed),
-                None => client.shake_hands(initialize, &options).await,
+                // Boxed, as the whole future is kept by every caller.
+                None => Box::pin(client.shake_hands(initialize, &options, &later, program.as_deref())).await,
             };
             match known {
                 Ok(()) => Ok((client, subscriber)),
-                Err(error) => Err(explain(error, program).await),
+                Err(error) => Err(explain(error, &later, program.as_deref()).await),
             }
         }
         .instrument(span)
@@ -77,11 +82,18 @@ impl Client {
         (Client::new(core, Some(guard)), subscriber)
     }
 
-    async fn shake_hands(&self, initialize: Initialize, options: &Options) -> Result<(), Error> {
+    async fn shake_hands(
+        &self,
+        initialize: Initialize,
+        options: &Options,
+        later: &[&LaterOption],
+        program: Option<&Path>,
+    ) -> Result<(), Error> {
         let core = &self.core;
         let call = Call::Initialize(Box::new(initialize));
         let success = core.call(call, core.timeouts.initialize).await?;
         let info = core.reply::<Initialize>(&success)?;
+        check_version(&info, later, program).await?;
         check(&info, options)?;
         drop(core.info.set(info));
         // Requests that were still open when the previous client left this session.
@@ -117,10 +129,32 @@ impl Client {
     }
 }
 
-/// Checks that the CLI supports what the options require.
+/// Checks the version of the CLI. Earlier ones do not name it in the handshake, and are run once more.
+async fn check_version(
+    info: &InitializeReply,
+    later: &[&LaterOption],
+    program: Option<&Path>,
+) -> Result<(), Error> {
+    let version = match (&info.claude_code_version, program) {
+        (Some(version), _) => version.parse().ok(),
+        // A program that names no version there either is a stand-in.
+        (None, Some(program)) => Box::pin(find::version(program)).await.ok(),
+        (None, None) => None,
+    };
+    version.map_or(Ok(()), |version| check_supported(version, later))
+}
+
+fn check_supported(version: Version, later: &[&LaterOption]) -> Result<(), Error> {
+    find::check(version)?;
+    later::check(version, later)
+}
+
+/// Checks that the CLI took what the handshake contained.
 fn check(info: &InitializeReply, options: &Options) -> Result<(), Error> {
-    let version = info.claude_code_version.as_ref().and_then(|version| version.parse::<Version>().ok());
-    version.map_or(Ok(()), find::check)?;
+    if options.sends_mcp_servers() && info.mcp_servers_applied != Some(true) {
+        let message = "Claude Code did not take the MCP servers of the handshake";
+        return Err(Error::new(ErrorKind::VersionTooOld, message, "remove `mcp_servers_by_handshake`"));
+    }
     let must_block = options.handlers.hooks.iter().any(Hook::must_block);
     if must_block && (info.hook_on_failure_supported != Some(true) || info.hooks_applied == Some(false)) {
         let message = "This version of Claude Code cannot block when a hook fails";
@@ -133,14 +167,14 @@ fn check(info: &InitializeReply, options: &Options) -> Result<(), Error> {
     Ok(())
 }
 
-/// Replaces the error of a failed handshake: a CLI that does not support it exits or stays silent, and its
-/// version explains more.
-async fn explain(error: Error, program: Option<std::path::PathBuf>) -> Error {
+/// Replaces the error of a failed handshake: a CLI that does not support it, or one of the flags, exits or
+/// stays silent, and its version explains more.
+async fn explain(error: Error, later: &[&LaterOption], program: Option<&Path>) -> Error {
     if !matches!(error.kind(), ErrorKind::Exit | ErrorKind::Timeout) {
         return error;
     }
     let Some(program) = program else { return error };
-    match find::version(&program).await.map(find::check) {
+    match Box::pin(find::version(program)).await.map(|version| check_supported(version, later)) {
         Ok(Err(too_old)) => too_old,
         _ => error,
     }

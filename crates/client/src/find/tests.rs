@@ -65,8 +65,29 @@ fn versions_are_read_and_compared() {
     assert_eq!(read("v2.0.0-beta.1").as_deref(), Some("2.0.0"));
     assert_eq!((read(""), read("claude 2"), read("2.1"), read("2.1.x")), (None, None, None, None));
     let version = |text: &str| text.parse::<Version>().unwrap();
-    assert!(check(version("2.0.0")).is_ok() && check(version("2.1.325")).is_ok());
-    let error = check(version("1.99.999")).unwrap_err();
+    assert!(check(OLDEST).is_ok() && check(version("2.1.325")).is_ok());
+    let error = check(version("2.1.196")).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::VersionTooOld);
     assert!(error.hint().contains("claude update"));
+}
+
+/// D21: versions that pass over the system prompt of the handshake are older than the oldest one.
+#[test]
+fn d21_versions_that_ignore_the_system_prompt_are_refused() {
+    for ignorant in ["2.0.0", "2.1.2", "2.1.92", "2.1.135"] {
+        assert!(check(ignorant.parse().unwrap()).is_err(), "{ignorant}");
+    }
+}
+
+/// R7: the oldest version is the one that the long tests download, and the documents name it.
+#[test]
+fn r7_the_oldest_version_is_tested_and_written_down() {
+    let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |file: &str| fs::read_to_string(repository.join(file)).unwrap();
+    assert!(read("e2e/install.sh").lines().any(|line| line == format!("other_version={OLDEST}")));
+    for file in
+        ["README.md", "docs/operating.md", "crates/client/README.md", "crates/client/src/guide/errors.md"]
+    {
+        assert!(read(file).contains(&OLDEST.to_string()), "{file}");
+    }
 }

@@ -139,6 +139,14 @@ impl Plan {
         self.launch.args.push(Arg::Text(format!("--{flag}")));
     }
 
+    /// Makes the CLI wait for the handshake before it reads its settings.
+    pub(super) fn await_initialize(&mut self) {
+        let flag = Arg::Text("--await-initialize".to_owned());
+        if !self.launch.args.contains(&flag) {
+            self.launch.args.push(flag);
+        }
+    }
+
     /// `--flag=value`, as a single argument, so that a value may begin with a dash.
     pub(super) fn value(&mut self, flag: &str, value: impl std::fmt::Display) {
         self.launch.args.push(Arg::Text(format!("--{flag}={value}")));

@@ -14,6 +14,7 @@ use crate::handlers::{Handlers, McpHandler, McpSource};
 #[derive(Debug, Clone, Default)]
 pub(super) struct McpOptions {
     servers: BTreeMap<String, McpServerConfig>,
+    by_handshake: bool,
     files: Vec<PathBuf>,
     strict: bool,
     settings: BTreeMap<String, SdkMcpServerConfig>,
@@ -27,6 +28,13 @@ impl Options {
     /// often contains secrets.
     pub fn mcp_server(mut self, name: impl Into<String>, server: McpServerConfig) -> Self {
         self.mcp.servers.insert(name.into(), server);
+        self
+    }
+
+    /// Sends the MCP servers in the handshake, instead of by a file. Connecting fails if the CLI does not
+    /// take them.
+    pub fn mcp_servers_by_handshake(mut self) -> Self {
+        self.mcp.by_handshake = true;
         self
     }
 
@@ -82,6 +90,11 @@ impl Options {
 }
 
 impl McpOptions {
+    /// True if the handshake contains MCP servers.
+    pub(super) fn in_handshake(&self) -> bool {
+        self.by_handshake && !self.servers.is_empty()
+    }
+
     pub(super) fn add(&self, plan: &mut Plan, handlers: &Handlers) -> Result<(), Error> {
         #[cfg(feature = "mcp")]
         if let Some(error) = &self.invalid {
@@ -96,7 +109,10 @@ impl McpOptions {
             let message = format!("No MCP server in this process has this name: `{name}`");
             return Err(Error::invalid(message, "add it with `mcp_handler`"));
         }
-        if !self.servers.is_empty() {
+        if self.in_handshake() {
+            plan.await_initialize();
+            plan.initialize.mcp_servers = Some(self.servers.clone());
+        } else if !self.servers.is_empty() {
             plan.file("mcp-config", "mcp.json", config(&self.servers));
         }
         for path in &self.files {

@@ -6,6 +6,7 @@
 
 mod conversation;
 mod handling;
+pub(crate) mod later;
 mod launch;
 mod mcp;
 mod model;
@@ -114,6 +115,11 @@ impl Options {
     /// Refuses options that many conversations cannot share.
     pub(crate) fn check_shared(&self) -> Result<(), Error> {
         self.conversation.check_shared()
+    }
+
+    /// True if the handshake contains MCP servers.
+    pub(crate) fn sends_mcp_servers(&self) -> bool {
+        self.mcp.in_handshake()
     }
 
     /// True if every turn must end with an output that matches a schema.

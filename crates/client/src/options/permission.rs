@@ -104,9 +104,8 @@ impl PermissionOptions {
             None => {}
         }
         if let Some(mode) = &self.mode {
-            // The command line has another name for the mode that is called default in messages.
-            let name = if *mode == PermissionMode::DEFAULT { "manual" } else { mode.as_str() };
-            plan.value("permission-mode", name);
+            // The help of newer versions calls `default` `manual`; every version accepts `default`.
+            plan.value("permission-mode", mode.as_str());
         }
         if self.allow_bypass {
             plan.flag("allow-dangerously-skip-permissions");

@@ -137,7 +137,7 @@ fn add_managed(plan: &mut Plan, managed: &Value) -> Result<(), Error> {
     if text.len() < ARGUMENT_BYTES_MAX / 2 {
         plan.value("managed-settings", text);
     } else {
-        plan.flag("await-initialize");
+        plan.await_initialize();
         plan.flag("managed-settings-in-initialize");
         plan.initialize.extra.insert("managedSettings", &Json::from(managed));
     }

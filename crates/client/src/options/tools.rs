@@ -196,7 +196,7 @@ impl ToolOptions {
             return;
         }
         if self.plugins_by_handshake {
-            plan.flag("await-initialize");
+            plan.await_initialize();
             plan.initialize.plugins = Some(self.plugins.iter().map(delivery).collect());
             return;
         }

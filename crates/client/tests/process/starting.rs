@@ -4,9 +4,9 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::{Value, json};
 use tidings::control::McpServerConfig;
-use tidings::options::EnvBase;
+use tidings::options::{EnvBase, PermissionPrompts};
 use tidings::transport::Process;
-use tidings::{Client, ErrorKind, Options};
+use tidings::{Client, ErrorKind, Options, SystemPrompt};
 
 use crate::process::stage::Stage;
 
@@ -23,7 +23,7 @@ read -r line
 printf '%s\n' "$line" > "$(dirname "$0")/first"
 id=${line#*\"request_id\":\"}
 id=${id%%\"*}
-printf '{"type":"control_response","response":{"subtype":"success","request_id":"%s","response":{}}}\n' "$id"
+printf '{"type":"control_response","response":{"subtype":"success","request_id":"%s","response":{"claude_code_version":"2.1.325"}}}\n' "$id"
 while read -r line; do :; done
 "#;
 
@@ -169,6 +169,59 @@ async fn a_command_can_be_wrapped() {
     client.close().await.unwrap();
     assert!(read(&stage, "env").contains("WRAPPED=1"));
     assert!(read(&stage, "args").contains("--model=haiku"));
+}
+
+/// A `claude` of this version, which names it only if it is asked to, and refuses this flag.
+fn silent(version: &str, refused: &str) -> Stage {
+    Stage::running(&format!(
+        r#"
+[ "$1" = --version ] && {{ echo '{version} (Claude Code)'; exit 0; }}
+for word in "$@"; do
+    case "$word" in {refused}*) echo "error: unknown option '$word'" >&2; exit 1;; esac
+done
+read -r line
+id=${{line#*"request_id":"}}
+id=${{id%%"*}}
+printf '{{"type":"control_response","response":{{"subtype":"success","request_id":"%s","response":{{}}}}}}
+' "$id"
+while read -r line; do :; done
+"#
+    ))
+}
+
+/// D21: versions that ignore the system prompt of the handshake do not name themselves in it either.
+#[tokio::test]
+async fn d21_a_version_that_the_handshake_does_not_name_is_checked_too() {
+    for (version, is_supported) in [("2.1.92", false), ("2.1.196", false), ("2.1.197", true)] {
+        let stage = silent(version, "none");
+        match Client::connect(stage.options().system_prompt("Be brief.")).await {
+            Ok(client) => {
+                assert!(is_supported, "{version}");
+                client.close().await.unwrap();
+            }
+            Err(error) => {
+                assert_eq!((error.kind(), is_supported), (ErrorKind::VersionTooOld, false), "{version}");
+                assert!(error.to_string().contains(version), "{error}");
+                assert!(error.hint().contains("claude update"), "{error:?}");
+            }
+        }
+    }
+}
+
+/// R7: an option that this version does not have is refused by its name, even if the CLI would ignore it.
+#[tokio::test]
+async fn r7_an_option_of_a_later_version_is_refused_by_its_name() {
+    let silent = silent("2.1.197", "--permission-prompts");
+    let prompts = silent.options().permission_prompts(PermissionPrompts::None);
+    let snapshot = SystemPrompt::Custom { blocks: vec![String::new()], snapshot: Some(true) };
+    for (options, name, since) in [
+        (prompts, "permission_prompts", "2.1.259"),
+        (silent.options().system_prompt(snapshot), "snapshot", "2.1.257"),
+    ] {
+        let error = Client::connect(options).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::VersionTooOld, "{error}");
+        assert!(error.to_string().contains(name) && error.to_string().contains(since), "{error}");
+    }
 }
 
 /// F21, F40: a CLI without our flags reports that, and its version explains it.

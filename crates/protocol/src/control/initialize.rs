@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::agents::{AgentDefinition, AgentInfo};
-use super::mcp_config::McpToolPolicy;
+use super::mcp_config::{McpServerConfig, McpToolPolicy};
 use super::models::ModelInfo;
 use super::user_dialog::DialogKind;
 use crate::json::{Json, object, open_string};
@@ -75,6 +75,9 @@ object! {
         opt supported_dialog_kinds: Vec<DialogKind> as "supportedDialogKinds",
         /// Plugins; ignored unless the CLI was started with `--await-initialize`.
         opt plugins: Vec<PluginDelivery>,
+        /// MCP servers that the CLI runs or connects to, by name; ignored unless the CLI was started with
+        /// `--await-initialize`.
+        opt mcp_servers: BTreeMap<String, McpServerConfig> as "mcpServers",
         /// Flag of the flat spelling: the host answers `can_use_tool`. The CLI has no such field.
         opt can_use_tool: bool,
     }
@@ -123,7 +126,11 @@ object! {
         opt hooks_applied: bool,
         /// True if `onFailure: block` is supported. If not, a session that relies on it should not continue.
         opt hook_on_failure_supported: bool,
+        /// Number of hooks whose answer may be missing (`whenUnanswered`), as the CLI has kept them.
+        opt hooks_when_unanswered_kept: u64,
         opt plugins_applied: bool,
+        /// True if the MCP servers of the handshake were taken; absent in a CLI that does not read them.
+        opt mcp_servers_applied: bool,
         opt sdk_mcp_manifests_parked: BTreeMap<String, ManifestOutcome>,
         opt claude_code_version: String,
         opt fast_mode_state: String,

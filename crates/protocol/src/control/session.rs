@@ -61,6 +61,8 @@ object! {
     pub struct BinaryVersion {
         req version: String,
         opt build_time: String as "buildTime",
+        /// The oldest official SDK that a desktop application may use with it.
+        opt oldest_desktop_sdk: String as "oldestDesktopSdk",
     }
 }
 

@@ -31,5 +31,7 @@ object! {
         opt timeout_ms: u64 as "timeoutMs",
         /// True if it runs until the session ends.
         opt persistent: bool,
+        /// True if the sandbox was kept only because the permission check relied on it.
+        opt kept_in_sandbox_by_check: bool as "keptInSandboxByCheck",
     }
 }

@@ -12,12 +12,9 @@ impl ToolOutput {
         if let Some(text) = output.text() {
             return Ok(ToolOutput::Text(text.get().into_owned()));
         }
-        if output.is_array() {
-            return Ok(match canonical_name(name) {
-                // Their lists contain servers' resources and tools, not content blocks.
-                "ListMcpResourcesTool" | "RefreshMcpTools" => ToolOutput::Other(output.to_json()),
-                _ => ToolOutput::Blocks(output.to_json()),
-            });
+        // Two lists contain servers' resources and tools, not content blocks.
+        if output.is_array() && !matches!(canonical_name(name), "ListMcpResourcesTool" | "RefreshMcpTools") {
+            return Ok(ToolOutput::Blocks(output.to_json()));
         }
         Self::typed(name, output, reading).unwrap_or_else(|| Ok(ToolOutput::Other(output.to_json())))
     }

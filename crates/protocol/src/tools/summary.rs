@@ -72,6 +72,49 @@ fn write_summary(line: &mut Line, input: &ToolInput) -> fmt::Result {
             let socket = input.ws.as_ref().and_then(|socket| socket.url.clone());
             first(line, [&input.description, &input.command, &socket])
         }
+        ToolInput::Workflow(input) => first(line, [&input.name, &input.script_path, &input.script]),
+        ToolInput::ListMcpResourcesTool(input) => first(line, [&input.server]),
+        ToolInput::ReadMcpResourceTool(input) | ToolInput::ReadMcpResourceDirTool(input) => {
+            write!(line, "{} {}", input.server, input.uri)
+        }
+        ToolInput::RefreshMcpTools(input) => first(line, [&input.server]),
+        ToolInput::Artifact(input) => {
+            suffix(line, "", input.action.as_deref())?;
+            let place = [&input.title, &input.url, &input.file_path].into_iter().flatten().next();
+            suffix(line, " ", place.map(String::as_str))
+        }
+        ToolInput::ClaudeDesign(input) => line.write_str(&input.operation),
+        ToolInput::CronCreate(input) => write!(line, "{}: {}", input.cron, input.prompt),
+        ToolInput::CronDelete(input) => line.write_str(&input.id),
+        ToolInput::CronList(_) => line.write_str("all scheduled prompts"),
+        ToolInput::EnterWorktree(input) => first(line, [&input.path, &input.name]),
+        ToolInput::ExitWorktree(input) => line.write_str(&input.action),
+        ToolInput::OfferChromeSetup(input) => first(line, [&input.reason]),
+        ToolInput::Projects(input) => {
+            line.write_str(&input.method)?;
+            suffix(line, " ", input.path.as_ref().or(input.query.as_ref()).map(String::as_str))
+        }
+        ToolInput::ProposeSkills(input) => {
+            let names = input.proposals.iter().filter_map(|proposal| proposal.name.as_deref());
+            names.into_iter().try_for_each(|name| write!(line, "{name} "))
+        }
+        ToolInput::PushNotification(input) => line.write_str(&input.message),
+        ToolInput::ReadNotifications(_) => line.write_str("read notifications"),
+        ToolInput::RemoteTrigger(input) => {
+            line.write_str(&input.action)?;
+            suffix(line, " ", input.trigger_id.as_ref().or(input.session_id.as_ref()).map(String::as_str))
+        }
+        ToolInput::ReportFindings(input) => match input.findings.len() {
+            1 => line.write_str("1 finding"),
+            count => write!(line, "{count} findings"),
+        },
+        ToolInput::ScheduleWakeup(input) => {
+            suffix(line, "", input.delay_seconds.map(|seconds| format!("in {seconds} s")).as_deref())?;
+            suffix(line, " ", input.reason.as_deref())
+        }
+        ToolInput::SendFeedback(input) => line.write_str(&input.title),
+        ToolInput::SetGoal(input) => line.write_str(&input.condition),
+        ToolInput::ShowOnboardingRolePicker(_) => line.write_str("ask for the role"),
         ToolInput::Other(json) => line.write_str(json.raw().as_str()),
     }
 }

@@ -26,6 +26,7 @@ impl Sessions {
         entry.check_no_requests()?;
         // Taken before anything ends: without one the session could not continue.
         let slot = self.slot_for(&entry.key).await?;
+        self.check_successor(entry).await?;
         process.check_writer(&config_dir).await?;
         let ending = Arc::clone(&process);
         let end = move || ending.end(&config_dir);
@@ -44,6 +45,23 @@ impl Sessions {
         };
         tokio::time::timeout(TAKE_OVER_WAIT, stored).await.map_err(|_| did_not_end())??;
         Ok(slot)
+    }
+}
+
+impl Sessions {
+    /// Refuses to end a process if the agent that would continue its session could not start: its folder is
+    /// not allowed, or Claude Code is missing or too old.
+    async fn check_successor(&self, entry: &Entry) -> Result<(), Error> {
+        entry.check_folders(&self.config().roots)?;
+        let program = match self.config().program(false) {
+            Some(program) => program.to_owned(),
+            None => tidings::find::claude()?,
+        };
+        // A stand-in is another program without its arguments.
+        if self.config().claude_args.is_empty() {
+            tidings::find::supported(&program).await?;
+        }
+        Ok(())
     }
 }
 

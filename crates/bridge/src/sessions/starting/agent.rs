@@ -1,6 +1,6 @@
 //! Starting the agent of a session, after everything that forbids it was checked.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tidings::Options;
@@ -13,7 +13,7 @@ use crate::error::{Code, Error};
 use crate::journal::Session;
 use crate::sessions::Config;
 use crate::sessions::backends::{AcpAgent, Backend, ClaudeCode, refusal_of_agent};
-use crate::sessions::entry::Change;
+use crate::sessions::entry::{Change, Entry};
 use crate::sessions::observed::StartingAgent;
 use crate::sessions::running::actor::Actor;
 use crate::sessions::running::frames;
@@ -24,6 +24,16 @@ use crate::sessions::starting::launch;
 use crate::sessions::surviving;
 use crate::text::Denies;
 
+impl Entry {
+    /// Refuses an agent in a folder that is not allowed any more, or was replaced since the session was
+    /// created.
+    pub(in crate::sessions) fn check_folders(&self, roots: &[PathBuf]) -> Result<(), Error> {
+        let memory = self.memory();
+        let folders = memory.settings.launch.add_dirs.iter().chain([&memory.row.cwd]);
+        folders.map(Path::new).try_for_each(|folder| paths::unchanged(roots, folder))
+    }
+}
+
 impl Actor {
     /// Returns the agent, and starts one if none runs.
     pub(in crate::sessions) async fn agent(&mut self) -> Result<Arc<dyn Backend>, Error> {
@@ -33,7 +43,7 @@ impl Actor {
         // From here on no process is observed, until the agent runs or has failed to start.
         let _starting = StartingAgent::begin(&self.entry)?;
         self.entry.check_no_other_writer().await?;
-        self.check_folders()?;
+        self.entry.check_folders(&self.config.roots)?;
         self.entry.hold_slot();
         self.lock_cli_session()?;
         self.entry.note_files_before_agent().await;
@@ -56,14 +66,6 @@ impl Actor {
             (config.carrier)(&config)
         };
         self.run_agent(carrier, options, setup).await
-    }
-
-    /// Refuses an agent in a folder that is not allowed any more, or was replaced since the session was
-    /// created.
-    pub(in crate::sessions) fn check_folders(&self) -> Result<(), Error> {
-        let memory = self.entry.memory();
-        let folders = memory.settings.launch.add_dirs.iter().chain([&memory.row.cwd]);
-        folders.map(Path::new).try_for_each(|folder| paths::unchanged(&self.config.roots, folder))
     }
 
     /// The configuration with which the agent of this session is started.

@@ -157,11 +157,18 @@ impl<T: Transport + 'static> Transport for Prefixed<T> {
         self: Box<Self>,
         mut launch: options::Launch,
     ) -> BoxFuture<'static, Result<Link, tidings::Error>> {
-        if launch.program == self.program {
-            let ours = std::mem::take(&mut launch.args);
-            launch.args = self.args.into_iter().map(Arg::Text).chain(ours).collect();
+        let Prefixed { program, args, inner } = *self;
+        if launch.program != program || args.is_empty() {
+            return Box::new(inner).open(launch);
         }
-        Box::new(self.inner).open(launch)
+        let ours = std::mem::take(&mut launch.args);
+        launch.args = args.into_iter().map(Arg::Text).chain(ours).collect();
+        // Without its arguments the stand-in is another program, whose version says nothing.
+        Box::pin(async move {
+            let mut link = Box::new(inner).open(launch).await?;
+            link.program = None;
+            Ok(link)
+        })
     }
 }
 

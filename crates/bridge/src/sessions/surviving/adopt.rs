@@ -58,7 +58,7 @@ impl Actor {
     pub(in crate::sessions) async fn adopt(&mut self, found: &FoundHost) -> Result<(), Error> {
         let gone = |message: &str| Error::new(Code::Gone, message, "the next prompt resumes the session");
         let hosts = self.config.hosts.clone().ok_or_else(|| gone("This server has no agent hosts"))?;
-        self.check_folders()?;
+        self.entry.check_folders(&self.config.roots)?;
         let kept = FoldState::read(&found.folder, self.entry.handle);
         let kept =
             kept.map_err(|error| gone(&format!("Failed to read the fold state of the agent: {error}")))?;

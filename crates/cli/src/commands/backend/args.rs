@@ -28,7 +28,7 @@ pub(super) fn settings(agent: &AgentCommand, args: &[String]) -> anyhow::Result<
             "--resume" => settings.resume = value,
             "--replay-conversation" => settings.replay = true,
             "--model" => settings.model = value,
-            // The command line spells `default` as `manual`.
+            // The help of the command line calls `default` `manual`.
             "--permission-mode" => {
                 settings.mode = value.map(|mode| if mode == "manual" { "default".to_owned() } else { mode });
             }

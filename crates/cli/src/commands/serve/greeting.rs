@@ -12,6 +12,7 @@ use tidings_protocol::api::NewDevice;
 use super::configured_data;
 use super::layer::LogForm;
 use super::settings::Settings;
+use super::start;
 use crate::output::{BOLD, Output, PLAIN, YELLOW};
 
 /// Variables that agents often need, and do not receive unless they are named with `--pass-env`.
@@ -55,6 +56,7 @@ pub(super) fn print(
     settings: &Settings,
     auth: &Auth,
     bound: &BoundAddresses<'_>,
+    warnings: &[String],
     json: bool,
     out: &mut Output,
 ) -> anyhow::Result<()> {
@@ -77,7 +79,7 @@ pub(super) fn print(
     if settings.log == LogForm::Json {
         // Standard error contains nothing but JSON then.
         tracing::info!(demo = settings.demo.is_some(), data = %data, "{summary}");
-        for warning in warnings(settings) {
+        for warning in warnings {
             tracing::warn!("{warning}");
         }
     } else {
@@ -92,7 +94,7 @@ pub(super) fn print(
             _ => "data folder",
         };
         out.note(&format!("{what}\n{summary}, {folder} {data}"))?;
-        for warning in warnings(settings) {
+        for warning in warnings {
             out.note(&format!("{YELLOW}warning{PLAIN}: {warning}"))?;
         }
     }
@@ -125,8 +127,8 @@ fn summary(settings: &Settings, bound: &BoundAddresses<'_>, address: Option<&str
     }
 }
 
-/// Warnings about settings that are probably unintended.
-fn warnings(settings: &Settings) -> Vec<String> {
+/// Warnings about settings that are probably unintended, and about a Claude Code that starts no session.
+pub(super) async fn warnings(settings: &Settings) -> Vec<String> {
     let mut all = Vec::new();
     if settings.insecure_listen {
         all.push(
@@ -144,7 +146,7 @@ fn warnings(settings: &Settings) -> Vec<String> {
         None if tidings::find::claude().is_err() => {
             all.push("Claude Code was not found, so sessions cannot start; see `tidings doctor`".to_owned());
         }
-        _ => {}
+        _ => all.extend(start::too_old(settings).await),
     }
     for folder in settings.allow_folders.iter().filter(|folder| !folder.is_dir()) {
         all.push(format!("the folder `{}` does not exist, so no session can work there", folder.display()));

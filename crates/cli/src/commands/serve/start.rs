@@ -174,6 +174,13 @@ fn claude(settings: &Settings) -> Option<PathBuf> {
     search.find().ok().or_else(|| settings.claude_path.clone())
 }
 
+/// A warning if the Claude Code of this server is older than the versions that it can use.
+pub(super) async fn too_old(settings: &Settings) -> Option<String> {
+    let error = tidings::find::supported(&claude(settings)?).await.err()?;
+    let is_it = error.kind() == tidings::ErrorKind::VersionTooOld;
+    is_it.then(|| format!("{error}, so sessions cannot start: {}", error.hint()))
+}
+
 /// Opens the agent hosts, which keep agents across server restarts. A demo has none.
 #[cfg(unix)]
 fn hosts(settings: &Settings, config: &Config) -> anyhow::Result<Hosts> {

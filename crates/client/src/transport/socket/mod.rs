@@ -105,16 +105,16 @@ impl Transport for SocketTransport {
 impl SocketTransport {
     async fn connect(self, launch: &Launch) -> Result<Link, Error> {
         let SocketTransport { folder, claim, mode, shared } = self;
-        let (record, start, after, lease) = match mode {
+        let (record, start, after, lease, program) = match mode {
             ConnectMode::Start(new) => {
                 let start = Start::of(launch, new.lease, new.spool_bytes_max)?;
                 let record = new.record.clone();
                 spawn(&folder, &new).map_err(|error| not_started(&folder, error))?;
-                (record, Some(start), None, None)
+                (record, Some(start), None, None, launch.program.clone())
             }
             ConnectMode::Attach { after, lease } => {
                 let record = folder.record().map_err(|error| gone(&folder, error))?;
-                (record, None, after, lease)
+                (record, None, after, lease, None)
             }
         };
         let attach = Attach {
@@ -129,7 +129,7 @@ impl SocketTransport {
         let attached = tokio::time::timeout(HOST_ANSWER, attaching).await;
         let (stream, reply) = attached
             .map_err(|_| Error::timeout(&AgentName::new("The agent host"), "attach", HOST_ANSWER))??;
-        Ok(link::open(stream, reply, shared, launch.line_bytes_max))
+        Ok(Link { program, ..link::open(stream, reply, shared, launch.line_bytes_max) })
     }
 }
 
