@@ -8,6 +8,7 @@
 pub mod acp;
 pub mod agent;
 pub mod api;
+mod input_schema;
 pub mod player;
 pub mod recording;
 pub mod script;

@@ -92,8 +92,10 @@ impl Options {
     /// [`TurnEnd::structured_output`](crate::TurnEnd::structured_output).
     ///
     /// The schema is checked before the session starts, since the CLI ignores a schema that it does not
-    /// understand. Keywords of drafts later than 7 are rewritten where draft 7 has an equivalent. A turn that
-    /// ends without an output fails with [`Outcome::StructuredOutput`](crate::Outcome::StructuredOutput).
+    /// understand, and the API refuses one that does not describe an object: a list, or a choice of
+    /// alternatives, has to be a field of one. Keywords of drafts later than 7 are rewritten where draft 7 has
+    /// an equivalent. A turn that ends without an output fails with
+    /// [`Outcome::StructuredOutput`](crate::Outcome::StructuredOutput).
     pub fn output_schema(mut self, schema: impl Into<Json>) -> Self {
         self.model.output_schema = Some(schema.into());
         self
@@ -103,6 +105,9 @@ impl Options {
 #[cfg(feature = "schema")]
 impl Options {
     /// Requires a result of this type; [`TurnEnd::output`](crate::TurnEnd::output) reads it.
+    ///
+    /// It needs the feature `schema`. The type must be a struct or a map. A list or an enum is refused by [`Options::plan`], since the API
+    /// does not take it; make it a field of a struct.
     pub fn output_type<T: schemars::JsonSchema>(self) -> Self {
         self.output_schema(schemars::schema_for!(T).to_value())
     }
@@ -114,6 +119,9 @@ impl ModelOptions {
     }
 
     pub(super) fn add(&self, plan: &mut Plan) -> Result<(), Error> {
+        if self.model.iter().chain(&self.fallback).any(|model| model.trim().is_empty()) {
+            return Err(Error::invalid("The name of the model is empty", "remove it for the default model"));
+        }
         if let Some(model) = &self.model {
             plan.value("model", model);
         }
@@ -144,7 +152,7 @@ impl ModelOptions {
             plan.value("effort", effort.as_str());
         }
         if let Some(schema) = &self.output_schema {
-            let schema = super::schema::normalise(schema)?;
+            let schema = super::schema::of_output(schema)?;
             let text = schema.raw().as_str();
             if text.len() <= SCHEMA_ARGUMENT_BYTES_MAX {
                 // The CLI validates the flag at the start and reports errors; it does not validate the

@@ -3,6 +3,9 @@
 //! The CLI compiles schemas with a strict validator of draft 7. It refuses a bad `--json-schema` at the
 //! start, but silently drops a bad schema of the handshake, and the turn then ends without an output. So
 //! schemas are checked here first.
+//!
+//! The model returns the output as the input of a tool, which the API requires to be an object: it refuses
+//! every request with a tool whose schema has another type, or alternatives, at its root.
 
 use tidings_protocol::json::{Json, Raw, write_string};
 
@@ -65,9 +68,62 @@ fn takes(keyword: &str) -> Option<Takes> {
 
 const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
 
+/// Checks the schema of an output and writes it in the dialect of the CLI, with the type `object` at its root.
+pub(super) fn of_output(schema: &Json) -> Result<Json, Error> {
+    let written = normalise(schema)?;
+    let root = written.raw();
+    check_root(root, root, 0).map_err(|reason| {
+        Error::invalid(
+            format!("The result must be an object, and its schema has {reason} at the root"),
+            "make it a field of a struct: the API refuses other schemas with every request",
+        )
+    })?;
+    if root.get("type").is_some() {
+        return Ok(written);
+    }
+    let rest = root.as_str().trim_start().trim_start_matches('{').trim_start();
+    let comma = if rest == "}" { "" } else { "," };
+    Json::parse(&format!(r#"{{"type":"object"{comma}{rest}"#)).map_err(|error| {
+        Error::invalid("The schema of the result cannot be written", "see json-schema.org").caused_by(error)
+    })
+}
+
+/// Refuses a schema that describes something other than an object, with the reason.
+fn check_root(schema: Raw<'_>, root: Raw<'_>, depth: usize) -> Result<(), String> {
+    if let Some(keyword) = ["anyOf", "oneOf", "allOf"].into_iter().find(|key| schema.get(key).is_some()) {
+        return Err(format!("alternatives (`{keyword}`)"));
+    }
+    if let Some(kind) = schema.get("type") {
+        let is_object = kind.text().is_some_and(|name| &*name.get() == "object");
+        return if is_object { Ok(()) } else { Err(format!("the type `{}`", kind.as_str())) };
+    }
+    if let Some(keyword) = ["enum", "const"].into_iter().find(|key| schema.get(key).is_some()) {
+        return Err(format!("fixed values (`{keyword}`)"));
+    }
+    let target = schema.get("$ref").and_then(Raw::text).map(|target| target.get().into_owned());
+    match target.as_deref().and_then(|target| resolve(root, target)) {
+        Some(_) if depth > DEPTH_MAX => Err("a reference to itself".to_owned()),
+        Some(target) => check_root(target, root, depth + 1),
+        None => Ok(()),
+    }
+}
+
+/// The target of a reference into the schema.
+fn resolve<'a>(root: Raw<'a>, target: &str) -> Option<Raw<'a>> {
+    let mut found = root;
+    for part in target.strip_prefix('#')?.split('/').skip(1) {
+        let key = part.replace("~1", "/").replace("~0", "~").replace("%24", "$");
+        found = match key.parse::<usize>() {
+            Ok(index) if found.is_array() => found.items().nth(index)?,
+            _ => found.get(&key)?,
+        };
+    }
+    Some(found)
+}
+
 /// Checks a schema and writes it in the dialect of the CLI: without `$schema`, and with the keywords of draft
 /// 7 in place of equivalent ones of later drafts. The order of members stays.
-pub(super) fn normalise(schema: &Json) -> Result<Json, Error> {
+fn normalise(schema: &Json) -> Result<Json, Error> {
     let root = schema.raw();
     if !root.is_object() {
         return Err(Error::invalid("The schema of the result is not a JSON object", "see json-schema.org"));
@@ -201,19 +257,10 @@ impl SchemaWriter<'_> {
     /// Checks that a reference into the schema has a target.
     fn reference(&self, value: Raw<'_>, at: &str) -> Result<(), String> {
         let target = value.text().map(|target| target.get().into_owned()).unwrap_or_default();
-        let Some(pointer) = target.strip_prefix('#') else { return Ok(()) };
-        let mut found = Some(self.root);
-        for part in pointer.split('/').skip(1) {
-            let key = part.replace("~1", "/").replace("~0", "~").replace("%24", "$");
-            found = found.and_then(|found| match key.parse::<usize>() {
-                Ok(index) if found.is_array() => found.items().nth(index),
-                _ => found.get(&key),
-            });
+        if !target.starts_with('#') || resolve(self.root, &target).is_some() {
+            return Ok(());
         }
-        match found {
-            Some(_) => Ok(()),
-            None => Err(format!("`{at}`: the schema has no `{target}`")),
-        }
+        Err(format!("`{at}`: the schema has no `{target}`"))
     }
 }
 
@@ -264,6 +311,38 @@ mod tests {
             ("{}", "{}"),
         ] {
             assert_eq!(checked(given).as_deref(), Ok(expected));
+        }
+    }
+
+    /// The API takes objects only as the input of a tool, and the output is one.
+    #[test]
+    fn d22_the_root_of_a_schema_is_an_object() {
+        let written = |text: &str| {
+            let schema = Json::parse(text).expect("JSON");
+            of_output(&schema).map(|json| json.raw().as_str().to_owned()).map_err(|error| error.to_string())
+        };
+        for (given, expected) in [
+            (r#"{"title":"A","type":"object"}"#, r#"{"title":"A","type":"object"}"#),
+            ("{}", r#"{"type":"object"}"#),
+            (r#"{"required":["a"]}"#, r#"{"type":"object","required":["a"]}"#),
+            (
+                r##"{"$ref":"#/$defs/A","$defs":{"A":{"type":"object"}}}"##,
+                r##"{"type":"object","$ref":"#/$defs/A","$defs":{"A":{"type":"object"}}}"##,
+            ),
+        ] {
+            assert_eq!(written(given).as_deref(), Ok(expected));
+        }
+        for (given, reason) in [
+            (r#"{"type":"array","items":{"type":"string"}}"#, "the type `\"array\"`"),
+            (r#"{"type":["object","null"]}"#, "the type `[\"object\",\"null\"]`"),
+            (r#"{"enum":["a","b"]}"#, "fixed values (`enum`)"),
+            (r#"{"oneOf":[{"type":"object"},{"const":"a"}]}"#, "alternatives (`oneOf`)"),
+            (r#"{"type":"object","anyOf":[{"required":["a"]}]}"#, "alternatives (`anyOf`)"),
+            (r##"{"$ref":"#/$defs/A","$defs":{"A":{"type":"array"}}}"##, "the type `\"array\"`"),
+            (r##"{"$ref":"#/$defs/A","$defs":{"A":{"$ref":"#/$defs/A"}}}"##, "a reference to itself"),
+        ] {
+            let error = written(given).expect_err(given);
+            assert!(error.contains(reason), "{error}");
         }
     }
 

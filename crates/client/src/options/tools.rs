@@ -144,9 +144,13 @@ impl Options {
 }
 
 impl ToolOptions {
-    /// Tools that are allowed without a pattern.
+    /// Tools that are allowed without a pattern, or with one that matches every call.
     pub(super) fn allowed_outright(&self) -> Vec<&str> {
-        self.allowed.iter().map(String::as_str).filter(|rule| !rule.contains('(')).collect()
+        let rules = self.allowed.iter().map(|rule| rule.trim());
+        rules
+            .map(|rule| rule.strip_suffix("(*)").or_else(|| rule.strip_suffix("()")).unwrap_or(rule))
+            .filter(|rule| !rule.contains('('))
+            .collect()
     }
 
     pub(super) fn add(&self, plan: &mut Plan) -> Result<(), Error> {

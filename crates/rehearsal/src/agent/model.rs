@@ -1,6 +1,7 @@
 //! Answers and failures of the model, from the script.
 
 use serde_json::Value;
+use tidings_protocol::json::Raw;
 
 use super::conversation::Conversation;
 use super::frames::Frame;
@@ -38,6 +39,9 @@ impl Session {
         let mut attempt = 0;
         let mut overloads = 0;
         let mut last: Option<Failure> = None;
+        if let Some(refusal) = self.refused_schema() {
+            return Ok(ModelAnswer::Failed(refusal));
+        }
         loop {
             let Some(turn) = self.next_answer(conversation) else {
                 // A script that ends with failures has failed permanently.
@@ -65,6 +69,15 @@ impl Session {
             self.pause(0)?;
             last = Some(failure);
         }
+    }
+
+    /// The API's refusal of a tool for structured output whose input is not an object.
+    fn refused_schema(&self) -> Option<Failure> {
+        let schema = self.schema.as_ref()?.to_string();
+        let index =
+            self.offered_tools().iter().position(|tool| tool == "StructuredOutput").unwrap_or_default();
+        let message = crate::input_schema::refusal(index, Raw::parse(&schema).ok()?)?;
+        Some(failure(&ApiFailure { status: 400, kind: None, message: Some(message), retry_after: None }))
     }
 
     /// Sends the frames that the script has here.

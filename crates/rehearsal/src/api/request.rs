@@ -3,11 +3,13 @@ use tidings_protocol::json::Raw;
 use super::log::MessageShape;
 use super::other_apis::ApiKind;
 use super::safeguards;
+use crate::input_schema;
 use crate::player::Request;
 
 /// A request to the API, as far as the stand-in uses it.
 ///
-/// No request is refused by itself: a script that wants a request to fail defines an error.
+/// A request is refused by itself only if the API would refuse it whatever the model: for a tool whose input
+/// is not an object. A script that wants another request to fail defines an error.
 #[derive(Debug, Default)]
 pub(super) struct ApiCall {
     pub(super) request: Request,
@@ -19,6 +21,8 @@ pub(super) struct ApiCall {
     pub(super) messages: Vec<MessageShape>,
     /// Number of characters in the whole input of the model.
     pub(super) chars: usize,
+    /// The API's error message, if it would refuse the request.
+    pub(super) refusal: Option<String>,
 }
 
 impl ApiCall {
@@ -33,6 +37,7 @@ impl ApiCall {
         call.request.model = string(body, "model").unwrap_or_default();
         let tools = body.get("tools");
         call.request.tools = items(tools).filter_map(|tool| string(tool, "name")).collect();
+        call.refusal = input_schema::refusal_of_tools(items(tools));
         call.chars = tools.map_or(0, |tools| tools.as_str().len());
         if let Some(system) = body.get("system") {
             call.request.texts.extend(content(system));

@@ -35,6 +35,9 @@ impl PlayState {
 
     /// Answers a request for a message.
     pub(super) fn play(&mut self, call: &mut ApiCall, request_id: &str) -> (AnsweredBy, ApiResponse) {
+        if let Some(message) = &call.refusal {
+            return (AnsweredBy::None, ApiResponse::refusal(400, message, request_id));
+        }
         if call.is_probe() {
             let answer = ApiResponse::turn(&probed(), Pace::default(), call, request_id, &mut self.ids);
             return (AnsweredBy::Probe, answer);

@@ -206,6 +206,21 @@ fn a_script_that_has_run_out_says_so() {
     assert_eq!(host.end().code, 1);
 }
 
+/// As with the real CLI, which accepts the schema: the API refuses each request, and no turn is used up.
+#[test]
+fn d22_an_output_that_is_no_object_fails_as_at_the_api() {
+    let args: Vec<&str> = STREAMING.iter().copied().chain(["--json-schema", r#"{"type":"array"}"#]).collect();
+    let mut host = Host::start(&args, "[[turn]]\noptional = true\ntext = \"Never sent.\"");
+    host.user("hi");
+    let result = host.until("result").pop().unwrap();
+    let text = result["result"].as_str().unwrap();
+    assert!(
+        text.starts_with("API Error: 400 tools.") && text.ends_with("Input should be 'object'"),
+        "{text}"
+    );
+    assert_eq!(host.end().code, 1);
+}
+
 #[test]
 fn servers_of_the_command_line_are_initialized_too() {
     let config = r#"{"mcpServers":{"calc":{"type":"sdk","name":"calc"}}}"#;

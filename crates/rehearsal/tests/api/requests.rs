@@ -45,6 +45,34 @@ async fn probes_cost_no_turn_and_break_no_expectation() {
     assert!(report.expectations_met() && report.turns_fit(), "{report}");
 }
 
+/// The API refuses such a request before a model sees it, and so no turn of the script is used up.
+#[tokio::test]
+async fn d22_a_tool_whose_input_is_no_object_is_refused() {
+    let stand = Stand::new("[[turn]]\ntext = \"hi\"").await;
+    let alternatives = "input_schema does not support oneOf, allOf, or anyOf at the top level";
+    for (schema, expected) in [
+        (json!({"type": "array"}), "tools.1.custom.input_schema.type: Input should be 'object'".to_owned()),
+        (json!({"enum": ["a"]}), "tools.1.custom.input_schema.type: Field required".to_owned()),
+        (
+            json!({"type": "object", "anyOf": [{"required": ["a"]}]}),
+            format!("tools.1.custom.input_schema: {alternatives}"),
+        ),
+    ] {
+        let mut body = ask("go");
+        body["tools"] = json!([
+            {"type": "web_search_20250305", "name": "web_search"},
+            {"name": "StructuredOutput", "input_schema": schema},
+        ]);
+        let answer = stand.post(&body).await;
+        assert_eq!(answer.status(), StatusCode::BAD_REQUEST);
+        assert_eq!(answer.json::<Value>().await.unwrap()["error"]["message"], expected);
+    }
+    let mut body = ask("go");
+    body["tools"] = json!([{"name": "Bash", "input_schema": {"type": "object"}}]);
+    assert!(stand.post(&body).await.status().is_success());
+    assert_eq!(stand.log().last().unwrap()["turn"], 0);
+}
+
 #[tokio::test]
 async fn the_other_routes_answer_in_the_apis_shapes() {
     let stand = Stand::new("").await;
