@@ -300,6 +300,64 @@ fn f59_what_is_never_asked_is_told_before_the_start() {
     assert_eq!(warnings(bypass) + &warnings(options().on_permission(AllowAll)), "");
 }
 
+/// A pattern that matches every call allows the tool like its name alone.
+#[test]
+fn d30_a_pattern_for_every_call_is_reported_like_the_tool() {
+    let warnings =
+        options().on_permission(AllowAll).allowed_tools(["Read(*)", "Bash(ls:*)"]).plan().unwrap().warnings;
+    assert_eq!(warnings.join("; "), "The permission handler is never called for `Read`: always allowed");
+}
+
+#[test]
+fn d30_an_empty_model_is_refused() {
+    for options in [options().model(""), options().model("opus").fallback_model(" ")] {
+        assert_eq!(options.plan().unwrap_err().kind(), ErrorKind::Invalid);
+    }
+}
+
+/// The API refuses such a schema with every request of the session.
+#[test]
+fn d22_an_output_that_is_no_object_is_refused_before_the_start() {
+    for schema in [json!({"type": "array"}), json!({"anyOf": [{"type": "object"}]}), json!({"enum": ["a"]})] {
+        let error = options().output_schema(schema).plan().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Invalid);
+        assert!(error.hint().contains("field of a struct"), "{error}");
+    }
+    #[cfg(feature = "schema")]
+    {
+        assert!(options().output_type::<Vec<String>>().plan().is_err());
+        assert!(options().output_type::<std::collections::BTreeMap<String, u32>>().plan().is_ok());
+    }
+}
+
+/// Everything that may be secret is in places that are not printed: settings, headers, variables, arguments.
+#[test]
+fn d26_debug_prints_no_secret() {
+    let mut remote = tidings::control::RemoteServer::default();
+    remote.url = "https://me:secret1@example.com/mcp?key=secret2".to_owned();
+    remote.headers.insert("Authorization".to_owned(), "Bearer secret3".to_owned());
+    let mut local = tidings::control::StdioServer::default();
+    local.command = "npx".to_owned();
+    local.args = vec!["--key=secret4".to_owned()];
+    local.env.insert("TOKEN".to_owned(), "secret5".to_owned());
+    let options = options()
+        .env("ANTHROPIC_API_KEY", "secret6")
+        .settings(json!({"env": {"KEY": "secret7"}, "apiKeyHelper": "secret8"}))
+        .sandbox(json!({"x": "secret9"}))
+        .managed_settings(json!({"y": "secret10"}))
+        .extra_arg("token", Some("secret11"))
+        .mcp_server("far", McpServerConfig::Http(remote))
+        .mcp_server("near", McpServerConfig::Stdio(local));
+    let long = options.clone().managed_settings(json!({"y": "secret12".repeat(10_000)}));
+    for options in [options.clone(), options.inline_files(), long] {
+        let (plan, launch) = (options.plan().unwrap(), options.plan().unwrap().launch);
+        for shown in [format!("{options:?}"), format!("{plan:#?}"), format!("{launch:?}")] {
+            assert!(!shown.contains("secret"), "{shown}");
+            assert!(shown.contains("ANTHROPIC_API_KEY"), "{shown}");
+        }
+    }
+}
+
 /// F19, F20: managed settings that are too long for a command line are sent in the handshake.
 #[test]
 fn f20_no_option_makes_the_command_line_too_long() {

@@ -1,14 +1,16 @@
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 
 use tidings_protocol::control::Initialize;
+use tidings_protocol::json::Extra;
 
 use crate::error::Error;
 use crate::limits::{ARGUMENT_BYTES_MAX, COMMAND_LINE_BYTES_MAX};
 use crate::session_lock::{LockedSession, SessionOwner};
 
 /// The result of [`Options::plan`](crate::Options::plan): the process to start, and the handshake.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct Plan {
     /// The process to start.
@@ -51,7 +53,7 @@ pub struct Launch {
 }
 
 /// A command line argument.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Arg {
     /// A literal argument.
@@ -68,7 +70,7 @@ pub enum Arg {
 }
 
 /// The environment of the process.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Environment {
     /// The variables that it starts from.
@@ -210,5 +212,46 @@ impl Launch {
     /// An id that is unique to this session.
     pub(crate) fn session_mark(&self) -> &str {
         &self.session_mark
+    }
+}
+
+/// Omits what may be secret.
+impl fmt::Debug for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Managed settings that are too long for the command line.
+        let mut initialize = self.initialize.clone();
+        initialize.extra = Extra::default();
+        f.debug_struct("Plan")
+            .field("launch", &self.launch)
+            .field("initialize", &initialize)
+            .field("warnings", &self.warnings)
+            .finish()
+    }
+}
+
+/// Omits values, which may be secrets; [`Launch::inline_args`] has them.
+impl fmt::Debug for Arg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Arg::Text(text) => match text.split_once('=') {
+                _ if !text.starts_with("--") => f.write_str("…"),
+                Some((flag, _)) => write!(f, "{flag}=…"),
+                None => f.write_str(text),
+            },
+            Arg::Path(path) => path.fmt(f),
+            Arg::File { name, .. } => write!(f, "File({name:?})"),
+        }
+    }
+}
+
+/// Omits the values of variables, which are often secrets.
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Environment")
+            .field("base", &self.base)
+            .field("remove", &self.remove)
+            .field("set_if_unset", &self.set_if_unset.keys())
+            .field("set", &self.set.keys())
+            .finish()
     }
 }

@@ -178,7 +178,7 @@ impl Options {
         self
     }
 
-    /// Sets the timeout of the handshake. Two minutes by default.
+    /// Sets the timeout of the handshake, with the check of the version if it fails. Two minutes by default.
     pub fn initialize_timeout(mut self, limit: Duration) -> Self {
         self.process.initialize_timeout = limit;
         self
@@ -311,13 +311,13 @@ impl Default for ProcessOptions {
 }
 
 impl fmt::Debug for ProcessOptions {
-    /// Omits the values of variables, which are often secrets.
+    /// Omits the values of variables and extra arguments, which are often secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ProcessOptions")
             .field("program", &self.program)
             .field("cwd", &self.cwd)
             .field("env", &self.env.keys())
-            .field("extra_args", &self.extra_args)
+            .field("extra_args", &self.extra_args.iter().map(|(flag, _)| flag).collect::<Vec<_>>())
             .finish_non_exhaustive()
     }
 }

@@ -1,5 +1,6 @@
 //! Options of the settings.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use serde_json::{Map, Value};
@@ -21,17 +22,17 @@ pub enum SettingSource {
     Local,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 enum Settings {
-    Object(Value),
+    Object(Json),
     File(PathBuf),
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub(super) struct SettingsOptions {
     settings: Option<Settings>,
-    sandbox: Option<Value>,
-    managed: Option<Value>,
+    sandbox: Option<Json>,
+    managed: Option<Json>,
     sources: Option<Vec<SettingSource>>,
     project_config_root: Option<PathBuf>,
     pub(super) checkpoints: bool,
@@ -40,8 +41,8 @@ pub(super) struct SettingsOptions {
 impl Options {
     /// Sets settings as an object, with the keys of a settings file. They are passed as a file, since they
     /// may contain secrets.
-    pub fn settings(mut self, settings: Value) -> Self {
-        self.settings.settings = Some(Settings::Object(settings));
+    pub fn settings(mut self, settings: impl Into<Json>) -> Self {
+        self.settings.settings = Some(Settings::Object(settings.into()));
         self
     }
 
@@ -55,14 +56,14 @@ impl Options {
     ///
     /// If the sandbox is enabled and not available, the session fails, unless `failIfUnavailable` is set to
     /// false.
-    pub fn sandbox(mut self, sandbox: Value) -> Self {
-        self.settings.sandbox = Some(sandbox);
+    pub fn sandbox(mut self, sandbox: impl Into<Json>) -> Self {
+        self.settings.sandbox = Some(sandbox.into());
         self
     }
 
     /// Sets managed settings, which nothing else overrides.
-    pub fn managed_settings(mut self, settings: Value) -> Self {
-        self.settings.managed = Some(settings);
+    pub fn managed_settings(mut self, settings: impl Into<Json>) -> Self {
+        self.settings.managed = Some(settings.into());
         self
     }
 
@@ -132,21 +133,22 @@ impl SettingSource {
 }
 
 /// Passes managed settings on the command line, or in the handshake if they are too long for that.
-fn add_managed(plan: &mut Plan, managed: &Value) -> Result<(), Error> {
-    let text = object("managed_settings", managed)?.to_string();
+fn add_managed(plan: &mut Plan, managed: &Json) -> Result<(), Error> {
+    check_object("managed_settings", managed)?;
+    let text = managed.raw().as_str();
     if text.len() < ARGUMENT_BYTES_MAX / 2 {
         plan.value("managed-settings", text);
     } else {
         plan.await_initialize();
         plan.flag("managed-settings-in-initialize");
-        plan.initialize.extra.insert("managedSettings", &Json::from(managed));
+        plan.initialize.extra.insert("managedSettings", managed);
     }
     Ok(())
 }
 
-fn object<'a>(option: &str, value: &'a Value) -> Result<&'a Value, Error> {
-    if value.is_object() {
-        return Ok(value);
+fn check_object(option: &str, value: &Json) -> Result<(), Error> {
+    if value.raw().is_object() {
+        return Ok(());
     }
     Err(Error::invalid(
         format!("`{option}` is not a JSON object"),
@@ -154,14 +156,26 @@ fn object<'a>(option: &str, value: &'a Value) -> Result<&'a Value, Error> {
     ))
 }
 
+/// An object as a tree.
+fn object(option: &str, value: &Json) -> Result<Value, Error> {
+    check_object(option, value)?;
+    value.raw().value().map_err(|error| {
+        Error::invalid(
+            format!("`{option}` cannot be read"),
+            "pass an object with the keys of a settings file",
+        )
+        .caused_by(error)
+    })
+}
+
 /// Merges the sandbox into the settings: keys of both are kept, the sandbox's own win.
-fn merged(settings: Option<&Value>, sandbox: Option<&Value>) -> Result<String, Error> {
+fn merged(settings: Option<&Json>, sandbox: Option<&Json>) -> Result<String, Error> {
     let mut settings = match settings {
-        Some(settings) => object("settings", settings)?.clone(),
+        Some(settings) => object("settings", settings)?,
         None => Value::Object(Map::new()),
     };
     if let (Some(sandbox), Some(all)) = (sandbox, settings.as_object_mut()) {
-        let mut sandbox = object("sandbox", sandbox)?.clone();
+        let mut sandbox = object("sandbox", sandbox)?;
         if let Some(sandbox) = sandbox.as_object_mut()
             && sandbox.get("enabled") == Some(&Value::Bool(true))
         {
@@ -182,5 +196,26 @@ fn merge(under: &mut Value, over: Value) {
             }
         }
         (under, over) => *under = over,
+    }
+}
+
+/// Omits the settings themselves, which may contain secrets.
+impl fmt::Debug for SettingsOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let keys = |settings: &Json| -> Vec<String> {
+            settings.raw().members().map(|(key, _)| key.get().into_owned()).collect()
+        };
+        let mut shown = f.debug_struct("SettingsOptions");
+        match &self.settings {
+            Some(Settings::Object(settings)) => shown.field("settings", &keys(settings)),
+            Some(Settings::File(path)) => shown.field("settings", path),
+            None => &mut shown,
+        }
+        .field("sandbox", &self.sandbox.as_ref().map(keys))
+        .field("managed", &self.managed.as_ref().map(keys))
+        .field("sources", &self.sources)
+        .field("project_config_root", &self.project_config_root)
+        .field("checkpoints", &self.checkpoints)
+        .finish()
     }
 }

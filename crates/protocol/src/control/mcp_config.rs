@@ -1,6 +1,7 @@
 //! Configuration of MCP servers.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use super::tagged;
 use crate::json::{Cursor, Json, Misfit, Raw, Reading, Text, Wire, object, open_string};
@@ -29,6 +30,25 @@ object! {
         opt org_max_permission: OrgMaxPermission,
     }
 
+    /// A server inside the host, reached by `mcp_message`.
+    pub struct SdkServer {
+        req name: String,
+        /// Timeout of one call in milliseconds; values below a second are ignored.
+        opt timeout: u64,
+        opt tools: Vec<McpToolPolicy>,
+    }
+
+    /// A server behind a proxy of claude.ai. It appears in a status and cannot be configured.
+    pub struct ClaudeAiProxyServer {
+        opt url: String,
+        opt id: String,
+        opt timeout: u64,
+    }
+}
+
+object! {
+    without Debug:
+
     /// A server that runs as a child process.
     pub struct StdioServer {
         /// `stdio` or absent, which means the same.
@@ -52,25 +72,10 @@ object! {
         /// True if its tools are loaded at once instead of on search.
         opt always_load: bool as "alwaysLoad",
     }
-
-    /// A server inside the host, reached by `mcp_message`.
-    pub struct SdkServer {
-        req name: String,
-        /// Timeout of one call in milliseconds; values below a second are ignored.
-        opt timeout: u64,
-        opt tools: Vec<McpToolPolicy>,
-    }
-
-    /// A server behind a proxy of claude.ai. It appears in a status and cannot be configured.
-    pub struct ClaudeAiProxyServer {
-        opt url: String,
-        opt id: String,
-        opt timeout: u64,
-    }
 }
 
 /// Configuration of an MCP server, distinguished by `type`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 #[non_exhaustive]
 pub enum McpServerConfig {
     /// A child process: `stdio`, or a command without a type.
@@ -149,3 +154,47 @@ impl Wire for McpServerConfig {
 }
 
 object!(@through_wire McpServerConfig);
+
+/// Omits arguments and the values of variables, which may be secrets.
+impl fmt::Debug for StdioServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StdioServer")
+            .field("command", &self.command)
+            .field("env", &self.env.keys())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Omits the values of headers, and the parts of the address that may be secrets.
+impl fmt::Debug for RemoteServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RemoteServer")
+            .field("url", &without_secrets(&self.url))
+            .field("headers", &self.headers.keys())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Omits what may be secret.
+impl fmt::Debug for McpServerConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            McpServerConfig::Stdio(server) => f.debug_tuple("Stdio").field(server).finish(),
+            McpServerConfig::Sse(server) => f.debug_tuple("Sse").field(server).finish(),
+            McpServerConfig::Http(server) => f.debug_tuple("Http").field(server).finish(),
+            McpServerConfig::Sdk(server) => f.debug_tuple("Sdk").field(server).finish(),
+            McpServerConfig::ClaudeAiProxy(server) => f.debug_tuple("ClaudeAiProxy").field(server).finish(),
+            McpServerConfig::Unknown(_) => f.debug_tuple("Unknown").finish_non_exhaustive(),
+        }
+    }
+}
+
+/// An address without its user, its query and its fragment.
+fn without_secrets(url: &str) -> String {
+    let url = url.split(['?', '#']).next().unwrap_or_default();
+    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+    let (authority, path) = rest.find('/').map_or((rest, ""), |slash| rest.split_at(slash));
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let colon = if scheme.is_empty() { "" } else { "://" };
+    format!("{scheme}{colon}{host}{path}")
+}

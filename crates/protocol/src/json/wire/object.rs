@@ -2,15 +2,21 @@
 ///
 /// `req`: a missing key is an error. `opt`: an `Option`. `def`: the type's default when absent.
 /// `as "key"` when the wire spells the key differently. All other keys go to `extra`.
+///
+/// `without Debug:` before the objects leaves `Debug` to be written by hand, for objects that hold secrets.
 macro_rules! object {
-    ($(
+    (without Debug: $($objects:tt)+) => {
+        $crate::json::object!(@declare (Clone, PartialEq, Default) $($objects)+);
+    };
+
+    (@declare $derived:tt $(
         $(#[$meta:meta])*
         $vis:vis struct $Name:ident {
             $( $(#[$fmeta:meta])* $mode:ident $field:ident : $Type:ty $(as $key:literal)? ),* $(,)?
         }
     )+) => {$(
         $(#[$meta])*
-        #[derive(Debug, Clone, PartialEq, Default)]
+        #[derive $derived]
         #[non_exhaustive]
         $vis struct $Name {
             $(
@@ -119,6 +125,10 @@ macro_rules! object {
     (@write req $self:ident $field:ident $out:ident $key:expr) => { $out.field($key, &$self.$field) };
     (@write opt $self:ident $field:ident $out:ident $key:expr) => { $out.optional($key, $self.$field.as_ref()) };
     (@write def $self:ident $field:ident $out:ident $key:expr) => { $out.unless_default($key, &$self.$field) };
+
+    ($($objects:tt)+) => {
+        $crate::json::object!(@declare (Debug, Clone, PartialEq, Default) $($objects)+);
+    };
 }
 
 pub(crate) use object;
