@@ -1,5 +1,6 @@
 //! Hooks: callbacks of the host for events of the session.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -7,8 +8,12 @@ use std::time::Duration;
 
 use futures_core::future::BoxFuture;
 use tidings_protocol::control::{ControlResponse, HookCallback, HookMatcher, HookOnFailure};
-use tidings_protocol::hooks::{HookBase, HookEvent, HookEventInput, HookInput, HookKind, HookOutput};
+use tidings_protocol::hooks::{
+    HookBase, HookEvent, HookEventInput, HookInput, HookKind, HookOutput, PreToolUse,
+};
+use tidings_protocol::tools::ToolInput;
 
+use super::permission::{text_member, typed_input};
 use super::{Answer, Context, Handlers};
 use crate::error::Error;
 use crate::limits::{HOOK_MARGIN, HOOK_TIMEOUT};
@@ -20,8 +25,8 @@ use crate::limits::{HOOK_MARGIN, HOOK_TIMEOUT};
 /// use tidings::{Hook, HookCall, Options};
 ///
 /// let guard = Hook::on(|call: HookCall<PreToolUse>| async move {
-///     let input = call.event.tool_input.to_string();
-///     if input.contains("rm -rf") { HookOutput::deny("Do not delete files") } else { HookOutput::default() }
+///     let command = call.input_str("command").unwrap_or_default();
+///     if command.contains("rm -rf") { HookOutput::deny("Do not delete files") } else { HookOutput::default() }
 /// });
 /// let options = Options::new().hook(guard.matching("Bash"));
 /// # let _ = options;
@@ -50,8 +55,30 @@ pub struct HookCall<E> {
     pub context: Context,
 }
 
+impl<E: HookKind> HookCall<E> {
+    /// The output that adds context for the model. It has no effect for events that take no context.
+    pub fn additional_context(&self, text: impl Into<String>) -> HookOutput {
+        HookOutput::additional_context(&E::EVENT, text)
+    }
+}
+
+impl HookCall<PreToolUse> {
+    /// A string of the tool's input: `call.input_str("command")`.
+    pub fn input_str(&self, key: &str) -> Option<Cow<'_, str>> {
+        text_member(&self.event.tool_input, key)
+    }
+
+    /// The input by the type of its tool, as [`PermissionAsk::tool_input`](super::PermissionAsk::tool_input).
+    pub fn tool_input(&self) -> Result<ToolInput, Error> {
+        typed_input(&self.event.tool_name, Some(&self.event.tool_input))
+    }
+}
+
 impl Hook {
     /// Creates a hook for the event that `run` takes.
+    ///
+    /// An output for another event is an error: a tool does not run, for all other events the CLI is told that
+    /// the hook failed. [`HookCall::additional_context`] has the right event.
     pub fn on<E, F, O>(run: F) -> Self
     where
         E: HookKind,
@@ -140,7 +167,13 @@ pub(super) async fn answer(handlers: &Handlers, call: HookCallback, context: Con
     // The CLI's own timeout expires a little later, so this answer counts.
     let limit = limit.checked_sub(HOOK_MARGIN).filter(|limit| !limit.is_zero()).unwrap_or(limit / 2);
     Answer::Now(match tokio::time::timeout(limit, running).await {
-        Ok(output) => ControlResponse::success(&output),
+        Ok(output) => match misdirected(&output, &hook.event) {
+            Some(message) => {
+                tracing::error!("{message}");
+                failure(&call, &message)
+            }
+            None => ControlResponse::success(&output),
+        },
         Err(_) => failure(&call, "The hook did not answer in time"),
     })
 }
@@ -153,6 +186,12 @@ pub(super) fn failure(call: &HookCallback, message: &str) -> ControlResponse {
         }
         _ => ControlResponse::error(message),
     }
+}
+
+/// The error of an output for another event than the hook's: the CLI drops it without a word.
+fn misdirected(output: &HookOutput, event: &HookEvent) -> Option<String> {
+    let other = output.hook_specific_output.as_ref()?.event().filter(|other| other != event)?;
+    Some(format!("The hook of `{}` returned an output for `{}`", event.as_str(), other.as_str()))
 }
 
 fn unreadable(event: &HookEvent) -> HookOutput {

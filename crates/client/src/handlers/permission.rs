@@ -1,11 +1,15 @@
 //! Permission requests for tools.
 
+use std::borrow::Cow;
+
 use futures_core::future::BoxFuture;
 use tidings_protocol::control::{CanUseTool, ControlResponse};
-use tidings_protocol::json::Json;
+use tidings_protocol::json::{Json, Text};
 use tidings_protocol::permissions::{Allow, Deny, PermissionResult, PermissionUpdate};
+use tidings_protocol::tools::ToolInput;
 
 use super::{Answer, Context, Handlers};
+use crate::error::{Error, ErrorKind};
 
 /// A handler of permission requests. Closures are handlers:
 ///
@@ -57,6 +61,17 @@ impl PermissionAsk {
     /// The input of the tool; `None` if the CLI did not send one.
     pub fn input(&self) -> Option<&Json> {
         self.call.input()
+    }
+
+    /// A string of the input: `ask.input_str("command")`.
+    pub fn input_str(&self, key: &str) -> Option<Cow<'_, str>> {
+        text_member(self.input()?, key)
+    }
+
+    /// The input by the type of its tool. It fails if the model has left out what the tool requires; the CLI
+    /// refuses such a call too.
+    pub fn tool_input(&self) -> Result<ToolInput, Error> {
+        typed_input(&self.call.tool_name, self.input())
     }
 }
 
@@ -114,6 +129,20 @@ impl Decision {
             Decision::Later => None,
         }
     }
+}
+
+/// A string member of the input of a tool.
+pub(super) fn text_member<'a>(input: &'a Json, key: &str) -> Option<Cow<'a, str>> {
+    input.raw().get(key)?.text().map(Text::get)
+}
+
+/// The input of a tool by its type.
+pub(super) fn typed_input(tool: &str, input: Option<&Json>) -> Result<ToolInput, Error> {
+    let empty = Json::parse("{}").unwrap_or_default();
+    ToolInput::read(tool, input.unwrap_or(&empty).raw()).map_err(|misfit| {
+        let message = format!("The input does not fit the tool: `{tool}`");
+        Error::new(ErrorKind::Decode, message, "read it with `input`, or deny the call").caused_by(misfit)
+    })
 }
 
 pub(super) async fn answer(handlers: &Handlers, call: CanUseTool, context: Context) -> Answer {

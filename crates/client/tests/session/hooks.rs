@@ -88,6 +88,42 @@ async fn f65_a_guard_that_fails_refuses() {
     assert_eq!(answer(&mut cli).await["subtype"], "error");
 }
 
+/// The CLI drops an output for another event, so it is an error: a guard denies, any other hook fails.
+#[tokio::test(start_paused = true)]
+async fn d27_an_output_for_another_event_is_an_error() {
+    async fn wrong(_: HookCall<PostToolUse>) -> HookOutput {
+        HookOutput::additional_context(&HookEvent::STOP, "Use tabs")
+    }
+    async fn right(call: HookCall<PostToolUse>) -> HookOutput {
+        call.additional_context("Use tabs")
+    }
+    async fn unknown(_: HookCall<PreToolUse>) -> HookOutput {
+        HookOutput::additional_context(&HookEvent::from("BrandNew"), "Use tabs")
+    }
+    let options = Options::new().hook(Hook::on(wrong)).hook(Hook::on(right)).hook(Hook::on(unknown));
+    let (_client, mut cli) = session(options).await;
+    let after = |id: &str| {
+        json!({"subtype": "hook_callback", "callback_id": id,
+            "input": {"hook_event_name": "PostToolUse", "tool_name": "Bash"}})
+    };
+    cli.requests("a", after("hook_0")).await;
+    let refused = answer(&mut cli).await;
+    assert_eq!(refused["error"], "The hook of `PostToolUse` returned an output for `Stop`");
+    cli.requests("b", after("hook_1")).await;
+    let specific = &answer(&mut cli).await["response"]["hookSpecificOutput"];
+    assert_eq!(
+        (&specific["hookEventName"], &specific["additionalContext"]),
+        (&json!("PostToolUse"), &json!("Use tabs"))
+    );
+    cli.requests("c", pre_tool_use("hook_2")).await;
+    let specific = &answer(&mut cli).await["response"]["hookSpecificOutput"];
+    assert_eq!(specific["permissionDecision"], "deny");
+    assert_eq!(
+        specific["permissionDecisionReason"],
+        "The hook of `PreToolUse` returned an output for `BrandNew`"
+    );
+}
+
 /// F53: a hook that the CLI cancels is notified, dropped, and answers nothing.
 #[tokio::test(start_paused = true)]
 async fn f53_a_hook_that_is_taken_back_is_dropped_unanswered() {

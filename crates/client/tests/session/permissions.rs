@@ -231,3 +231,20 @@ async fn a_waiting_handler_does_not_keep_the_session_open() {
     drop(client);
     cli.receives_end().await;
 }
+
+/// A handler reads the input by name, or by the type of the tool.
+#[tokio::test(start_paused = true)]
+async fn a_handler_reads_the_input_of_the_tool() {
+    let options = Options::new().on_permission(|ask: PermissionAsk| async move {
+        assert_eq!(ask.input_str("command").as_deref(), Some("ls \"a\""));
+        assert_eq!(ask.input_str("nothing"), None);
+        match ask.tool_input() {
+            Ok(tidings::tools::ToolInput::Bash(bash)) => Decision::deny(bash.command),
+            other => Decision::deny(format!("{other:?}")),
+        }
+    });
+    let (_client, mut cli) = session(options).await;
+    let input = json!({"command": "ls \"a\""});
+    cli.requests("a", json!({"subtype": "can_use_tool", "tool_name": "Bash", "input": input})).await;
+    assert_eq!(cli.receives("control_response").await["response"]["response"]["message"], "ls \"a\"");
+}

@@ -7,7 +7,7 @@
 use super::input::BASE_KEYS;
 use crate::control::tagged::tagged;
 use crate::json::wire::{ObjectOut, WireObject};
-use crate::json::{Extra, Misfit, Reading, open_string};
+use crate::json::{Extra, Misfit, Raw, Reading, open_string};
 
 /// An event type that hooks can be typed with: each of the event types in this module.
 pub trait HookKind: Sized + Send + 'static {
@@ -95,6 +95,19 @@ macro_rules! hook_events {
             /// none.
             pub enum HookSpecificOutput by "hookEventName" {
                 $( $( $Output(super::$Body) = $event, )? )+
+            }
+        }
+
+        impl HookSpecificOutput {
+            /// Name of the event that the output is for; `None` if it has none.
+            pub fn event(&self) -> Option<HookEvent> {
+                match self {
+                    $( $( HookSpecificOutput::$Output(_) => Some(HookEvent::from($event)), )? )+
+                    HookSpecificOutput::Unknown(raw) => {
+                        let name = raw.raw().get("hookEventName").and_then(Raw::text)?;
+                        Some(HookEvent::from(&*name.get()))
+                    }
+                }
             }
         }
     };
