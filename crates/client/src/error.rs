@@ -2,9 +2,11 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+use tidings_protocol::Outcome;
 use tidings_protocol::control::ErrorCode;
 
 use crate::agent_name::AgentName;
+use crate::client::{OUTPUT_MISSING, TurnOutcome};
 use crate::transport::Exit;
 
 /// The category of an [`Error`], to branch on.
@@ -21,6 +23,8 @@ pub enum ErrorKind {
     Spawn,
     /// The process ended before it was done.
     Exit,
+    /// A turn did not complete; [`Error::outcome`] says how it ended.
+    Turn,
     /// The CLI sent something that cannot be read.
     Decode,
     /// The CLI refused a control request.
@@ -41,6 +45,8 @@ pub enum ErrorKind {
     NoSession,
     /// A session on disk could not be read or written.
     Storage,
+    /// A recording that is replayed does not go on with what the host does.
+    Recording,
 }
 
 /// An error: a kind to branch on, a message to show and a hint to act on. Cheap to clone.
@@ -53,6 +59,7 @@ struct ErrorInner {
     hint: Cow<'static, str>,
     code: Option<ErrorCode>,
     exit: Option<Exit>,
+    outcome: Option<TurnOutcome>,
     stderr: String,
     source: Option<Box<dyn std::error::Error + Send + Sync>>,
 }
@@ -66,6 +73,7 @@ impl Error {
             hint: hint.into(),
             code: None,
             exit: None,
+            outcome: None,
             stderr: String::new(),
             source: None,
         }))
@@ -89,6 +97,11 @@ impl Error {
     /// The exit status of the process, if it ended.
     pub fn exit(&self) -> Option<Exit> {
         self.0.exit
+    }
+
+    /// The outcome of the turn that did not complete, for an error of the kind [`ErrorKind::Turn`].
+    pub fn outcome(&self) -> Option<TurnOutcome> {
+        self.0.outcome
     }
 
     /// The last part of the process's stderr; empty if it wrote nothing.
@@ -161,6 +174,32 @@ impl Error {
         )
     }
 
+    /// The error of a turn that did not complete. `text` is the error text of its result.
+    pub(crate) fn turn(outcome: TurnOutcome, text: Option<String>) -> Self {
+        let (usual, hint) = match outcome {
+            TurnOutcome::ResultLost => return Error::result_lost(),
+            TurnOutcome::Cancelled => ("The turn was interrupted", "send the prompt again"),
+            TurnOutcome::Dropped => {
+                ("The prompt was cancelled or refused before a turn began", "send the prompt again")
+            }
+            TurnOutcome::Failed(Outcome::MaxTurns) => {
+                ("The turn has reached its limit of rounds", "raise `Options::max_turns`, or ask for less")
+            }
+            TurnOutcome::Failed(Outcome::MaxBudget) => {
+                ("The budget is spent", "raise `Options::max_budget_usd`, or ask for less")
+            }
+            TurnOutcome::Failed(Outcome::StructuredOutput) => {
+                (OUTPUT_MISSING, "check the answer, or relax the schema")
+            }
+            _ => ("The turn has failed", "read the messages one by one to see what led to it"),
+        };
+        let mut error = Error::new(ErrorKind::Turn, text.unwrap_or_else(|| usual.to_owned()), hint);
+        if let Some(inner) = Arc::get_mut(&mut error.0) {
+            inner.outcome = Some(outcome);
+        }
+        error
+    }
+
     pub(crate) fn timeout(agent: &AgentName, what: &str, limit: std::time::Duration) -> Self {
         let message = format!("{agent} did not answer `{what}` within {limit:?}");
         Error::new(ErrorKind::Timeout, message, "raise the limit in `Options`, or check what it is busy with")
@@ -210,6 +249,9 @@ impl fmt::Debug for Error {
         shown.field("kind", &self.0.kind).field("message", &self.0.message).field("hint", &self.0.hint);
         if let Some(code) = &self.0.code {
             shown.field("code", code);
+        }
+        if let Some(outcome) = &self.0.outcome {
+            shown.field("outcome", outcome);
         }
         if let Some(exit) = &self.0.exit {
             shown.field("exit", exit).field("stderr", &self.0.stderr);

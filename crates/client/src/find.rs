@@ -123,8 +123,10 @@ pub fn config_folder() -> Option<PathBuf> {
     named.map(PathBuf::from).or_else(|| Some(std::env::home_dir()?.join(".claude")))
 }
 
-/// Runs a program with `--version` and parses the output.
+/// Runs a program with `--version` and parses the output. Without a tokio runtime it fails with
+/// [`ErrorKind::Invalid`].
 pub async fn version(program: &Path) -> Result<Version, Error> {
+    crate::client::check_runtime()?;
     let mut command = tokio::process::Command::new(program);
     command.arg("--version").stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
     // Printing a version needs no secrets (T14).

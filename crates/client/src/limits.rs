@@ -64,6 +64,9 @@ pub(crate) const COMMAND_LINE_BYTES_MAX: usize = 30_000;
 /// Timeout of `initialize`. Slow disks and many plugins have taken 80 seconds.
 pub(crate) const INITIALIZE_TIMEOUT: Duration = Duration::from_secs(120);
 
+/// Longest time until a deadline: a longer one cannot be added to the current time.
+pub(crate) const DEADLINE_MAX: Duration = Duration::from_secs(365 * 24 * 3600);
+
 /// Timeout of any other control request.
 pub(crate) const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -105,6 +108,10 @@ pub(crate) const BACKGROUND_WAIT: Duration = Duration::from_secs(600);
 
 /// Longest wait for the turn that follows the end of background work: the CLI announces both together.
 pub(crate) const TURN_FOLLOWS: Duration = Duration::from_millis(500);
+
+/// Time for a host to send the next prompt of a recording while a turn runs: such prompts were queued, and a
+/// host that queues prompts sends them together.
+pub(crate) const REPLAY_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Timeout of `claude --version`.
 pub(crate) const VERSION_TIMEOUT: Duration = Duration::from_secs(10);

@@ -76,6 +76,9 @@ impl Core {
                 let turns = self.turns();
                 (turns.is_busy(), turns.is_done())
             };
+            if self.stuck().is_some() {
+                return;
+            }
             if !busy && !done {
                 after_work = TURN_FOLLOWS;
             }

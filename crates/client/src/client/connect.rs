@@ -1,10 +1,11 @@
 //! Connecting to a session: transport, tasks and handshake.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tidings_protocol::control::{Call, ControlOutcome, Initialize, InitializeReply};
 use tidings_protocol::messages::Message;
+use tokio::time::Instant;
 use tracing::Instrument as _;
 
 use super::core::Core;
@@ -13,12 +14,16 @@ use super::{Client, SessionGuard, Subscriber, reader};
 use crate::error::{Error, ErrorKind};
 use crate::find::{self, Version};
 use crate::handlers::Hook;
+use crate::limits::{DEADLINE_MAX, VERSION_TIMEOUT};
 use crate::options::later::{self, LaterOption};
 use crate::options::{Options, Plan};
+use crate::pool::ProcessPermit;
 use crate::transport::{Link, Process, Resumed, Transport};
 
 impl Client {
     /// Starts `claude` on this machine and performs the handshake.
+    ///
+    /// Without a tokio runtime it fails with [`ErrorKind::Invalid`].
     pub async fn connect(options: Options) -> Result<Self, Error> {
         Client::connect_over(Process::new(), options).await
     }
@@ -34,8 +39,18 @@ impl Client {
         transport: impl Transport + 'static,
         options: Options,
     ) -> Result<(Self, Subscriber), Error> {
-        let span = tracing::debug_span!("connect_and_follow");
+        Client::connect_with(transport, options, None).await
+    }
+
+    /// Connects with the permit of a pool, which the session keeps until its process is gone.
+    pub(crate) async fn connect_with(
+        transport: impl Transport + 'static,
+        options: Options,
+        permit: Option<ProcessPermit>,
+    ) -> Result<(Self, Subscriber), Error> {
+        let span = tracing::debug_span!("connect_with");
         async move {
+            check_runtime()?;
             let plan = options.plan()?;
             let later = plan.later_options();
             let Plan { launch, initialize, warnings } = plan;
@@ -47,15 +62,14 @@ impl Client {
             let program = link.program.clone().filter(|_| options.process.agent_name.is_claude());
             let resumed = link.resumed.clone();
             let (client, subscriber) = Client::start(link, &options);
-            let known = match resumed {
-                Some(resumed) => client.resume(&resumed),
-                // Boxed, as the whole future is kept by every caller.
-                None => Box::pin(client.shake_hands(initialize, &options, &later, program.as_deref())).await,
-            };
-            match known {
-                Ok(()) => Ok((client, subscriber)),
-                Err(error) => Err(explain(error, &later, program.as_deref()).await),
+            if let Some(permit) = permit {
+                client.hold(permit);
             }
+            match resumed {
+                Some(resumed) => client.resume(&resumed)?,
+                None => client.shake_hands_or_explain(initialize, &options, &later, program).await?,
+            }
+            Ok((client, subscriber))
         }
         .instrument(span)
         .await
@@ -80,6 +94,48 @@ impl Client {
             }));
         }
         (Client::new(core, Some(guard)), subscriber)
+    }
+
+    /// Performs the handshake. A CLI that does not support it, or one of the flags, exits or stays silent, and
+    /// its version explains more; the time for both is that of the handshake.
+    async fn shake_hands_or_explain(
+        &self,
+        initialize: Initialize,
+        options: &Options,
+        later: &[&LaterOption],
+        program: Option<PathBuf>,
+    ) -> Result<(), Error> {
+        let limit = self.core.timeouts.initialize.min(DEADLINE_MAX);
+        let deadline = Instant::now() + limit;
+        let late = deadline - VERSION_TIMEOUT.min(limit / 2);
+        // Boxed, since they would make every future that connects large.
+        let mut handshake = Box::pin(self.shake_hands(initialize, options, later, program.as_deref()));
+        let mut version = Box::pin(async {
+            tokio::time::sleep_until(late).await;
+            version_problem(program.as_deref(), later).await
+        });
+        let mut problem = None;
+        let error = loop {
+            tokio::select! {
+                biased;
+                result = &mut handshake => match result {
+                    Ok(()) => return Ok(()),
+                    Err(error) => break error,
+                },
+                found = &mut version, if problem.is_none() => problem = Some(found),
+            }
+        };
+        if !matches!(error.kind(), ErrorKind::Exit | ErrorKind::Timeout) {
+            return Err(error);
+        }
+        let problem = match problem {
+            Some(problem) => problem,
+            None => tokio::time::timeout_at(deadline, version_problem(program.as_deref(), later))
+                .await
+                .ok()
+                .flatten(),
+        };
+        Err(problem.unwrap_or(error))
     }
 
     async fn shake_hands(
@@ -129,6 +185,14 @@ impl Client {
     }
 }
 
+/// Refuses to start a session without a runtime, in which tokio itself would panic.
+pub(crate) fn check_runtime() -> Result<(), Error> {
+    tokio::runtime::Handle::try_current().map(drop).map_err(|error| {
+        let hint = "call it inside a tokio runtime, such as that of `#[tokio::main]`";
+        Error::invalid("There is no tokio runtime", hint).caused_by(error)
+    })
+}
+
 /// Checks the version of the CLI. Earlier ones do not name it in the handshake, and are run once more.
 async fn check_version(
     info: &InitializeReply,
@@ -167,15 +231,7 @@ fn check(info: &InitializeReply, options: &Options) -> Result<(), Error> {
     Ok(())
 }
 
-/// Replaces the error of a failed handshake: a CLI that does not support it, or one of the flags, exits or
-/// stays silent, and its version explains more.
-async fn explain(error: Error, later: &[&LaterOption], program: Option<&Path>) -> Error {
-    if !matches!(error.kind(), ErrorKind::Exit | ErrorKind::Timeout) {
-        return error;
-    }
-    let Some(program) = program else { return error };
-    match Box::pin(find::version(program)).await.map(|version| check_supported(version, later)) {
-        Ok(Err(too_old)) => too_old,
-        _ => error,
-    }
+/// The error of a program that is too old for the SDK or for one of the options.
+async fn version_problem(program: Option<&Path>, later: &[&LaterOption]) -> Option<Error> {
+    find::version(program?).await.map(|version| check_supported(version, later)).ok()?.err()
 }

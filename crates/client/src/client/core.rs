@@ -24,6 +24,7 @@ use crate::error::{Error, ErrorKind};
 use crate::handlers::{Answer, Context, Handlers};
 use crate::ids::Ids;
 use crate::options::Options;
+use crate::pool::ProcessPermit;
 use crate::prompt::Verbatim;
 use crate::transport::{Exit, Stop};
 
@@ -56,6 +57,11 @@ pub(crate) struct Core {
     /// Set when the process was forced to exit: its exit code then carries no information.
     pub(super) forced: OnceLock<()>,
     pub(super) runtime: tokio::runtime::Handle,
+    /// Set while nothing more arrives before the next prompt: the error of callers that wait for something
+    /// else.
+    pub(super) waiting: Mutex<Option<Error>>,
+    /// The permit of a pool, until the process is gone.
+    pub(super) permit: Mutex<Option<ProcessPermit>>,
 }
 
 /// The end of a session.
@@ -106,6 +112,8 @@ impl Core {
             closing: OnceLock::new(),
             forced: OnceLock::new(),
             runtime: tokio::runtime::Handle::current(),
+            waiting: Mutex::default(),
+            permit: Mutex::default(),
         }
     }
 
@@ -216,6 +224,7 @@ impl Core {
     /// Processes a frame of the conversation. `end` is the offset of its end in the CLI's output, if the
     /// transport counts bytes.
     pub(super) fn frame(&self, frame: Frame, end: Option<u64>) {
+        drop(self.waiting.lock().take());
         self.note_error(&frame);
         self.note_session(&frame);
         // Only system frames can be marked as for the host only, and few frames are system frames.
@@ -288,12 +297,34 @@ impl Core {
         }
     }
 
+    /// Notes that nothing more arrives before the next prompt.
+    pub(super) fn wait_for_prompt(&self, error: Error) {
+        *self.waiting.lock() = Some(error);
+        self.touch();
+    }
+
+    /// The error of a caller that waits for something that will not arrive before the next prompt.
+    pub(super) fn stuck(&self) -> Option<Error> {
+        self.waiting.lock().clone().filter(|_| !self.turns().is_busy())
+    }
+
+    /// Ends the session, whose transport cannot go on. A session that is being closed ends well.
+    pub(super) fn fail(&self, error: Error) {
+        let closing = self.closing.get().is_some() || self.forced.get().is_some();
+        self.end_with(Exit::default(), (!closing).then_some(error));
+    }
+
     /// Ends the session after the other side has exited: all waiters get the reason.
     pub(super) fn end(&self, exit: Exit) {
+        if self.ended.borrow().is_none() {
+            self.end_with(exit, self.reason(exit));
+        }
+    }
+
+    fn end_with(&self, exit: Exit, error: Option<Error>) {
         if self.ended.borrow().is_some() {
             return;
         }
-        let error = self.reason(exit);
         tracing::debug!(%exit, "the agent has ended");
         let reason = error.clone().unwrap_or_else(Error::closed);
         self.pending_calls.end(&reason);
@@ -302,6 +333,7 @@ impl Core {
         #[cfg(feature = "otel")]
         self.spans.end();
         self.writer.end();
+        drop(self.permit.lock().take());
         self.ended.send_if_modified(|ended| {
             let first = ended.is_none();
             ended.get_or_insert(SessionEnd { exit, error });

@@ -132,13 +132,18 @@ impl TurnEnd {
         }
     }
 
+    /// The error of a turn that did not complete, with its [outcome](Error::outcome); `None` for one that did.
+    pub fn error(&self) -> Option<Error> {
+        (!self.is_success()).then(|| Error::turn(self.outcome, self.error_text()))
+    }
+
     /// The structured output, if the options set a schema.
     pub fn structured_output(&self) -> Option<Raw<'_>> {
         self.result.as_ref()?.get("structured_output")
     }
 
     /// The structured output as a value of the type given with
-    /// [`Options::output_type`](crate::Options::output_type).
+    /// [`Options::output_type`](crate::Options::output_type). It needs the feature `schema`.
     #[cfg(feature = "schema")]
     pub fn output<T: serde::de::DeserializeOwned>(&self) -> Result<T, Error> {
         let Some(output) = self.structured_output() else {

@@ -24,16 +24,19 @@ use tidings_protocol::messages::Message;
 use tracing::Instrument as _;
 
 pub use closing::StoppedBy;
+pub(crate) use connect::check_runtime;
 pub(crate) use event::OUTPUT_MISSING;
 pub use event::{Event, TurnEnd, TurnId, TurnOutcome};
 pub use interrupt::Interrupted;
 pub use subscribers::Subscriber;
 pub use turn::Turn;
 pub(crate) use turn::lagged;
+pub(crate) use turns::outcome;
 
 use self::core::Core;
 use crate::error::{Error, ErrorKind};
 use crate::handlers::{Decision, PermissionAsk};
+use crate::pool::ProcessPermit;
 use crate::prompt::Prompt;
 use crate::transport::Exit;
 
@@ -91,6 +94,7 @@ impl Client {
             }
             #[cfg(feature = "otel")]
             core.spans.sent(&uuid);
+            drop(core.waiting.lock().take());
             core.touch();
             let mut unsent = Unsent { core, uuid: &uuid, armed: true };
             if let Err(error) = core.writer.data(line).await {
@@ -233,6 +237,9 @@ impl Client {
     }
 
     /// Waits until no turn runs, no prompt is queued, and no background work will begin a turn.
+    ///
+    /// A [replayed](crate::transport::Replay) session fails if its recording goes on with another prompt, or
+    /// has ended.
     pub async fn settled(&self) -> Result<(), Error> {
         let mut changed = self.core.changed.subscribe();
         loop {
@@ -244,6 +251,9 @@ impl Client {
             }
             if self.core.turns().is_settled() {
                 return Ok(());
+            }
+            if let Some(error) = self.core.stuck() {
+                return Err(error);
             }
             changed.changed().await.map_err(|_| Error::closed())?;
         }
@@ -275,6 +285,14 @@ impl Client {
     /// A counter that increases with every change of the session.
     pub(crate) fn changes(&self) -> tokio::sync::watch::Receiver<u64> {
         self.core.changed.subscribe()
+    }
+
+    /// Keeps a permit until the process is gone.
+    pub(crate) fn hold(&self, permit: ProcessPermit) {
+        *self.core.permit.lock() = Some(permit);
+        if self.is_closed() {
+            drop(self.core.permit.lock().take());
+        }
     }
 
     /// Counts as a change of the session.

@@ -62,6 +62,8 @@ pub(super) async fn run(
                     call(on_stderr, &line);
                 }
             }
+            Some(Incoming::Waiting(error)) => core.wait_for_prompt(error),
+            Some(Incoming::Failed(error)) => return core.fail(error),
             Some(Incoming::Exit(exit)) => return core.end(exit),
             // The transport ended without an exit status.
             None => return core.end(Exit::default()),

@@ -20,7 +20,8 @@ use tidings_protocol::{Frame, Kind, Outcome};
 use super::event::{TurnEnd, TurnId, TurnOutcome};
 use crate::limits::{CALLS_REMEMBERED_MAX, PROMPTS_OPEN_MAX};
 use crate::options::Options;
-use reading::{member, outcome, tasks, text, uuids};
+pub(crate) use reading::outcome;
+use reading::{member, tasks, text, uuids};
 
 #[derive(Debug, Default)]
 pub(super) struct Turns {

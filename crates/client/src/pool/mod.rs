@@ -1,4 +1,5 @@
 mod lease;
+mod permit;
 mod session;
 mod spares;
 
@@ -8,14 +9,17 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
 
 pub use lease::Lease;
+pub(crate) use permit::ProcessPermit;
 pub use session::PooledSession;
 
+use self::permit::ProcessLimit;
 use self::session::Slot;
 use self::spares::Spares;
-use crate::client::Client;
+use crate::client::{Client, check_runtime};
 use crate::error::Error;
 use crate::options::Options;
 use crate::transport::{Process, Transport};
@@ -66,8 +70,8 @@ pub struct Pool {
 pub struct PoolLimits {
     /// Spare processes.
     pub spares: usize,
-    /// Conversations that may have a process at once. One more parks the least recently used one; if all are
-    /// busy, or have background work, it waits.
+    /// Processes of conversations that may run at once; spares come on top. One more parks the least recently
+    /// used conversation; if all are busy, or have background work, it waits.
     pub live_max: usize,
     /// Idle time after which a conversation is parked; `None` for never.
     pub park_after: Option<Duration>,
@@ -87,7 +91,7 @@ impl PoolLimits {
         self
     }
 
-    /// Sets the number of conversations that may have a process at once.
+    /// Sets the number of processes of conversations that may run at once.
     pub fn live_max(mut self, live_max: usize) -> Self {
         self.live_max = live_max;
         self
@@ -107,8 +111,8 @@ pub(super) struct PoolInner {
     transports: TransportFactory,
     spares: Spares,
     park_after: Option<Duration>,
-    /// One permit for each conversation with a process.
-    live: Arc<Semaphore>,
+    /// One permit for each process of a conversation.
+    live: ProcessLimit,
     /// Notified when a conversation has become idle, so that a waiting one can park it.
     idle: Arc<Notify>,
     slots: Mutex<Vec<Weak<Slot>>>,
@@ -119,8 +123,8 @@ pub(super) struct PoolInner {
 impl Pool {
     /// Creates a pool of processes on this machine. The first spares are started at once, in the background.
     ///
-    /// It fails if the options are invalid, or name a specific conversation, which sessions cannot share. It
-    /// must be called inside a tokio runtime.
+    /// It fails if the options are invalid, or name a specific conversation, which sessions cannot share, and
+    /// without a tokio runtime.
     pub fn new(options: Options, limits: PoolLimits) -> Result<Self, Error> {
         Pool::over(|| Box::new(Process::new()), options, limits)
     }
@@ -131,19 +135,20 @@ impl Pool {
         options: Options,
         limits: PoolLimits,
     ) -> Result<Self, Error> {
+        check_runtime()?;
         options.check_shared()?;
         drop(options.plan()?);
-        if limits.live_max == 0 || limits.live_max > Semaphore::MAX_PERMITS {
-            let message = "`PoolLimits::live_max` is 0";
+        let Some(live) = ProcessLimit::new(limits.live_max) else {
+            let message = format!("`PoolLimits::live_max` is not a number of processes: {}", limits.live_max);
             return Err(Error::invalid(message, "set it to at least 1"));
-        }
+        };
         let transports: TransportFactory = Arc::new(transport);
         let inner = PoolInner {
             spares: Spares::start(Arc::clone(&transports), options.clone(), limits.spares),
             options,
             transports,
             park_after: limits.park_after,
-            live: Arc::new(Semaphore::new(limits.live_max)),
+            live,
             idle: Arc::new(Notify::new()),
             slots: Mutex::default(),
             uses: AtomicU64::new(0),
@@ -154,7 +159,7 @@ impl Pool {
     /// A separate session: a spare if there is one, else a new process. The pool does not park it, and it
     /// does not count towards [`PoolLimits::live_max`].
     pub async fn client(&self) -> Result<Client, Error> {
-        self.inner.fresh().await
+        self.inner.fresh(None).await
     }
 
     /// A new conversation, which has no process before its first prompt.
@@ -172,45 +177,57 @@ impl Pool {
         self.inner.spares.ready()
     }
 
-    /// The number of conversations that have a process.
+    /// The number of processes of conversations: those that are being started or ended are counted too, spares
+    /// and conversations that wait for a process are not.
     pub fn live(&self) -> usize {
-        self.inner.slots().iter().filter(|slot| slot.is_live()).count()
+        self.inner.live.used()
     }
 
-    /// Closes all spares and parks all idle conversations, and waits until their processes are gone.
+    /// Closes all spares and the processes of all conversations, and returns when they are gone: also those of
+    /// conversations that were dropped before. Running turns are interrupted.
     ///
     /// No more spares are started. Conversations can still be used; a process is started for each on demand.
     pub async fn close(&self) {
         self.inner.spares.close().await;
+        // Aborted with this future, and when all processes are gone.
+        let mut closing = JoinSet::new();
         for slot in self.inner.slots() {
-            slot.park().await;
+            closing.spawn(async move { slot.close().await });
         }
+        self.inner.live.wait_until_unused().await;
     }
 }
 
 impl PoolInner {
     /// A process without a conversation.
-    async fn fresh(&self) -> Result<Client, Error> {
-        match self.spares.take() {
-            Some(client) => Ok(client),
-            None => Client::connect_over((self.transports)(), self.options.clone()).await,
+    async fn fresh(&self, permit: Option<ProcessPermit>) -> Result<Client, Error> {
+        let Some(client) = self.spares.take() else {
+            return self.connect(self.options.clone(), permit).await;
+        };
+        if let Some(permit) = permit {
+            client.hold(permit);
         }
+        Ok(client)
     }
 
     /// A process that resumes a conversation.
-    async fn resumed(&self, session_id: &str) -> Result<Client, Error> {
-        Client::connect_over((self.transports)(), self.options.clone().resume(session_id)).await
+    async fn resumed(&self, session_id: &str, permit: ProcessPermit) -> Result<Client, Error> {
+        self.connect(self.options.clone().resume(session_id), Some(permit)).await
+    }
+
+    async fn connect(&self, options: Options, permit: Option<ProcessPermit>) -> Result<Client, Error> {
+        Ok(Client::connect_with((self.transports)(), options, permit).await?.0)
     }
 
     /// A permit for one more process. If none is left, the least recently used conversation is parked.
-    async fn permit(&self) -> Result<OwnedSemaphorePermit, Error> {
+    async fn permit(&self) -> Result<ProcessPermit, Error> {
         loop {
-            let waiting = Arc::clone(&self.live).acquire_owned();
+            let waiting = self.live.permit();
             let idle = self.idle.notified();
             tokio::pin!(idle);
             // Notifications from here on are not missed.
             idle.as_mut().enable();
-            if let Ok(permit) = Arc::clone(&self.live).try_acquire_owned() {
+            if let Some(permit) = self.live.permit_now() {
                 return Ok(permit);
             }
             let mut slots = self.slots();
@@ -226,7 +243,7 @@ impl PoolInner {
                 continue;
             }
             tokio::select! {
-                permit = waiting => return permit.map_err(|_| Error::closed()),
+                permit = waiting => return permit,
                 () = idle => {}
             }
         }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
-use tokio::sync::{Mutex, OwnedSemaphorePermit};
+use tokio::sync::Mutex;
 
 use super::PoolInner;
 use super::lease::Lease;
@@ -24,29 +24,20 @@ pub struct PooledSession {
 }
 
 pub(super) struct Slot {
-    /// Locked while a process is started or ended for this conversation.
-    state: Mutex<SlotState>,
+    /// The id to resume by; `None` before the first turn. Locked while a process is started or ended for this
+    /// conversation.
+    session_id: Mutex<Option<String>>,
+    process: parking_lot::Mutex<Option<Client>>,
     /// The number of leases: while there are any, the conversation is not parked.
     leases: Arc<AtomicUsize>,
     used: AtomicU64,
 }
 
-#[derive(Default)]
-struct SlotState {
-    live: Option<LiveProcess>,
-    /// The id to resume by; `None` before the first turn.
-    session_id: Option<String>,
-}
-
-struct LiveProcess {
-    client: Client,
-    _permit: OwnedSemaphorePermit,
-}
-
 impl PooledSession {
     pub(super) fn new(pool: &Arc<PoolInner>, session_id: Option<String>) -> Self {
         let slot = Arc::new(Slot {
-            state: Mutex::new(SlotState { live: None, session_id }),
+            session_id: Mutex::new(session_id),
+            process: parking_lot::Mutex::default(),
             leases: Arc::default(),
             used: AtomicU64::new(pool.next_use()),
         });
@@ -63,34 +54,34 @@ impl PooledSession {
     /// The process, for everything else that a [`Client`] can do. The conversation is not parked while this
     /// is held.
     pub async fn client(&self) -> Result<Lease, Error> {
-        let mut state = self.slot.state.lock().await;
+        let mut session_id = self.slot.session_id.lock().await;
         self.slot.used.store(self.pool.next_use(), Ordering::Relaxed);
-        if let Some(live) = state.live.as_ref().filter(|live| !live.client.is_closed()) {
-            return Ok(Lease::new(live.client.clone(), &self.slot.leases, &self.pool.idle));
+        if let Some(client) = self.slot.process() {
+            return Ok(Lease::new(client, &self.slot.leases, &self.pool.idle));
         }
-        state.release();
+        self.slot.release(&mut session_id);
         let permit = self.pool.permit().await?;
-        let client = match &state.session_id {
-            Some(id) => self.pool.resumed(id).await?,
-            None => self.pool.fresh().await?,
+        let client = match &*session_id {
+            Some(id) => self.pool.resumed(id, permit).await?,
+            None => self.pool.fresh(Some(permit)).await?,
         };
         let lease = Lease::new(client.clone(), &self.slot.leases, &self.pool.idle);
         let watched = watch(client.guest(), Arc::downgrade(&self.slot), Arc::downgrade(&self.pool));
         drop(tokio::spawn(watched));
-        state.live = Some(LiveProcess { client, _permit: permit });
+        *self.slot.process.lock() = Some(client);
         Ok(lease)
     }
 
     /// The id of the conversation; `None` before its first turn.
     pub async fn session_id(&self) -> Option<String> {
-        let state = self.slot.state.lock().await;
-        let named = state.live.as_ref().and_then(|live| live.client.session_id());
-        named.or_else(|| state.session_id.clone())
+        let session_id = self.slot.session_id.lock().await;
+        let process = self.slot.process.lock().clone();
+        process.and_then(|process| process.session_id()).or_else(|| session_id.clone())
     }
 
     /// True if it has a process.
     pub fn is_live(&self) -> bool {
-        self.slot.is_live()
+        self.slot.process().is_some()
     }
 
     /// Closes the process now, if no turn and no background work runs, and waits until it is gone. Returns
@@ -105,34 +96,42 @@ impl Slot {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// True if the slot has a process, or is locked because it is about to get or lose one.
-    pub(super) fn is_live(&self) -> bool {
-        self.state.try_lock().map_or(true, |state| state.live.is_some())
+    /// The process, if it runs.
+    fn process(&self) -> Option<Client> {
+        self.process.lock().clone().filter(|process| !process.is_closed())
     }
 
     /// Closes the process if it is idle.
     pub(super) async fn park(&self) -> bool {
         // A holder of the lock is about to use the process.
-        let Ok(mut state) = self.state.try_lock() else { return false };
-        let Some(live) = &state.live else { return false };
-        if self.leases.load(Ordering::Acquire) > 0 || !(live.client.is_closed() || live.client.is_at_rest()) {
+        let Ok(mut session_id) = self.session_id.try_lock() else { return false };
+        let Some(process) = self.process.lock().clone() else { return false };
+        if self.leases.load(Ordering::Acquire) > 0 || !(process.is_closed() || process.is_at_rest()) {
             return false;
         }
-        tracing::debug!(session = live.client.session_id(), "parking a conversation");
-        // The permit is kept until the process is gone: the limit counts running processes.
-        if let Err(error) = live.client.close().await {
+        tracing::debug!(session = process.session_id(), "parking a conversation");
+        if let Err(error) = process.close().await {
             tracing::debug!(%error, "a parked conversation exited with an error");
         }
-        state.release();
+        self.release(&mut session_id);
         true
     }
-}
 
-impl SlotState {
+    /// Closes the process, whatever it does.
+    pub(super) async fn close(&self) {
+        let mut session_id = self.session_id.lock().await;
+        let Some(process) = self.process.lock().clone() else { return };
+        if let Err(error) = process.close().await {
+            tracing::debug!(%error, "a conversation of a closed pool exited with an error");
+        }
+        self.release(&mut session_id);
+    }
+
     /// Stores the session id for resuming, and drops the process.
-    fn release(&mut self) {
-        if let Some(id) = self.live.take().and_then(|live| live.client.session_id()) {
-            self.session_id = Some(id);
+    fn release(&self, session_id: &mut Option<String>) {
+        let process = self.process.lock().take();
+        if let Some(id) = process.and_then(|process| process.session_id()) {
+            *session_id = Some(id);
         }
     }
 }

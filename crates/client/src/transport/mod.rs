@@ -47,7 +47,7 @@ impl Transport for Box<dyn Transport> {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Link {
-    /// Events from the other side. The last one is [`Incoming::Exit`].
+    /// Events from the other side. The last one is [`Incoming::Exit`] or [`Incoming::Failed`].
     pub incoming: mpsc::Receiver<Incoming>,
     /// The writer of lines.
     pub outgoing: Box<dyn Outgoing>,
@@ -116,6 +116,10 @@ pub enum Incoming {
     },
     /// A line of stderr.
     Stderr(String),
+    /// Nothing more arrives before the next prompt. The error is for callers that wait for something else.
+    Waiting(Error),
+    /// The transport cannot go on, for this reason; the session ends.
+    Failed(Error),
     /// The other side has ended.
     Exit(Exit),
 }

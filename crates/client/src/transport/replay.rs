@@ -6,12 +6,13 @@ use std::sync::Arc;
 use futures_core::future::BoxFuture;
 use parking_lot::Mutex;
 use tidings_protocol::json::{Raw, Text, write_string};
+use tidings_protocol::messages::OriginKind;
 use tidings_protocol::{Frame, FrameRef, Kind};
 use tokio::sync::{mpsc, watch};
 
 use super::{Exit, Incoming, Lines, Link, Outgoing, Stop, Transport};
 use crate::error::{Error, ErrorKind};
-use crate::limits::EVENTS_AHEAD_MAX;
+use crate::limits::{EVENTS_AHEAD_MAX, REPLAY_PATIENCE};
 use crate::options::Launch;
 
 /// A transport that plays a recording of the CLI's output, at the pace of the reader.
@@ -19,6 +20,9 @@ use crate::options::Launch;
 /// It reads the recordings of `tidings rehearse record`, and plain lines of a CLI's output. A prompt starts
 /// the next turn; requests get their recorded reply, or an empty one; a recorded request of the CLI waits for
 /// its answer. The ids of recorded prompts and requests are replaced by those of the live host.
+///
+/// The host must send the prompts of the recording: a session whose host ends its input before, or sends more,
+/// ends with an error of the kind [`ErrorKind::Recording`]. Closing it is always possible.
 #[derive(Debug, Clone)]
 pub struct Replay {
     steps: Vec<Step>,
@@ -87,27 +91,27 @@ fn step(line: &str) -> Option<Step> {
     }
 }
 
-/// Inserts prompts into a recording without the host's side: before the first frame and after each result but
-/// the last.
+/// Inserts prompts into a recording without the host's side: before the first frame, and between two results
+/// unless the CLI began the turn of the second by itself.
 fn with_prompts(steps: Vec<Step>) -> Vec<Step> {
-    let results = steps.iter().filter(|step| is_result(step)).count();
-    let mut left = results;
+    let mut prompted: VecDeque<bool> = steps.iter().filter_map(result_is_prompted).skip(1).collect();
     let mut all = vec![Step::Prompt { uuid: None }];
     for step in steps {
-        let ends = is_result(&step);
+        let ends = result_is_prompted(&step).is_some();
         all.push(step);
-        if ends {
-            left -= 1;
-            if left > 0 {
-                all.push(Step::Prompt { uuid: None });
-            }
+        if ends && prompted.pop_front() == Some(true) {
+            all.push(Step::Prompt { uuid: None });
         }
     }
     all
 }
 
-fn is_result(step: &Step) -> bool {
-    matches!(step, Step::Out(line) if FrameRef::from_json(line).is_ok_and(|frame| frame.kind() == Kind::Result))
+/// True for a result of a turn that a prompt began; `None` for other steps.
+fn result_is_prompted(step: &Step) -> Option<bool> {
+    let Step::Out(line) = step else { return None };
+    let frame = FrameRef::from_json(line).ok().filter(|frame| frame.kind() == Kind::Result)?;
+    let origin = frame.get("origin").and_then(|origin| origin.get("kind")?.text());
+    Some(origin.is_none_or(|kind| kind.get() != OriginKind::TASK_NOTIFICATION.as_str()))
 }
 
 impl Transport for Replay {
@@ -269,21 +273,21 @@ async fn play(
     events: mpsc::Sender<Incoming>,
     mut lines: Lines,
 ) {
-    let mut prompts = 0;
+    let recorded = steps.iter().filter(|step| matches!(step, Step::Prompt { .. })).count();
+    let mut turns = RecordedTurns { recorded, ..RecordedTurns::default() };
     let mut ids = PromptIds::default();
-    let mut exit = Exit::code(0);
+    let mut exit = None;
     for step in steps {
         let question = match step {
             Step::Prompt { uuid } => {
-                prompts += 1;
-                // After a host has ended its input no more prompts come, and the rest is played.
-                drop(inputs.wait_for(|input| input.prompts.len() >= prompts).await);
-                let live = inputs.borrow().prompts.get(prompts - 1).cloned().unwrap_or_default();
-                ids.pair(uuid, live);
+                match turns.prompt(&mut inputs, &events).await {
+                    Ok(live) => ids.pair(uuid, live),
+                    Err(end) => return drop(events.send(end).await),
+                }
                 continue;
             }
             Step::Exit(how) => {
-                exit = how;
+                exit = Some(how);
                 break;
             }
             Step::Request { .. } => continue,
@@ -294,6 +298,7 @@ async fn play(
                 if kind == Some(Kind::ControlResponse) {
                     continue;
                 }
+                turns.running &= kind != Some(Kind::Result);
                 let question =
                     frame.filter(|_| kind == Some(Kind::ControlRequest)).and_then(|frame| frame.request_id());
                 let question = question.map(std::borrow::Cow::into_owned);
@@ -311,9 +316,83 @@ async fn play(
             drop(inputs.wait_for(|input| input.answers.contains(&question)).await);
         }
     }
-    // A process that only waits for input ends when its input does.
-    drop(inputs.wait_for(|_| false).await);
-    drop(events.send(Incoming::Exit(exit)).await);
+    drop(events.send(turns.end(exit, &mut inputs, &events).await).await);
+}
+
+/// The turns of a recording, as far as they were played.
+#[derive(Debug, Default)]
+struct RecordedTurns {
+    /// The number of prompts in the recording.
+    recorded: usize,
+    /// The number of prompts that were played.
+    played: usize,
+    /// True if a prompt was played, and no result since.
+    running: bool,
+}
+
+impl RecordedTurns {
+    /// Waits for the host to send the next prompt, and returns its id; or the event that ends the session.
+    async fn prompt(
+        &mut self,
+        inputs: &mut watch::Receiver<HostInput>,
+        events: &mpsc::Sender<Incoming>,
+    ) -> Result<String, Incoming> {
+        let wanted = self.played + 1;
+        let has_it = |input: &HostInput| input.prompts.len() >= wanted;
+        let sent = inputs.borrow().prompts.len();
+        let missing = || {
+            let message = format!(
+                "The recording goes on with prompt {wanted} of {}, which was not sent",
+                self.recorded
+            );
+            Error::new(
+                ErrorKind::Recording,
+                message,
+                "send all prompts of the recording, or cut it after a turn",
+            )
+        };
+        if self.played > 0 && sent < wanted && !self.running {
+            drop(events.send(Incoming::Waiting(missing())).await);
+        }
+        let waiting = inputs.wait_for(has_it);
+        // While a turn runs, the host may wait for its end instead of sending the prompt.
+        let arrived = if self.running {
+            tokio::time::timeout(REPLAY_PATIENCE, waiting).await.is_ok_and(|arrived| arrived.is_ok())
+        } else {
+            waiting.await.is_ok()
+        };
+        if !arrived {
+            // A host that has sent nothing wants nothing.
+            let end = if sent == 0 { Incoming::Exit(Exit::code(0)) } else { Incoming::Failed(missing()) };
+            return Err(end);
+        }
+        (self.played, self.running) = (wanted, true);
+        Ok(inputs.borrow().prompts.get(wanted - 1).cloned().unwrap_or_default())
+    }
+
+    /// The event that ends the session after the last step.
+    async fn end(
+        &self,
+        exit: Option<Exit>,
+        inputs: &mut watch::Receiver<HostInput>,
+        events: &mpsc::Sender<Incoming>,
+    ) -> Incoming {
+        let over = |message: String| Error::new(ErrorKind::Recording, message, "record a longer session");
+        match exit {
+            // The recorded process ended in the middle of a turn.
+            Some(exit) if self.running => return Incoming::Exit(exit),
+            None if self.running => {
+                return Incoming::Failed(over("The recording ends in the middle of a turn".to_owned()));
+            }
+            _ => {}
+        }
+        drop(events.send(Incoming::Waiting(over("The recording has ended".to_owned()))).await);
+        // A process that only waits for input ends when its input does.
+        match inputs.wait_for(|input| input.prompts.len() > self.played).await {
+            Ok(_) => Incoming::Failed(over(format!("The recording ends after prompt {}", self.recorded))),
+            Err(_) => Incoming::Exit(exit.unwrap_or(Exit::code(0))),
+        }
+    }
 }
 
 /// A stop handle without effect: the end of the input ends a replay.

@@ -234,3 +234,19 @@ async fn f40_an_old_cli_is_named_by_its_version() {
     assert!(error.to_string().contains("1.0.44"), "{error}");
     assert_eq!(tidings::find::version(&stage.program()).await.unwrap().to_string(), "1.0.44");
 }
+
+/// The check of the version takes its time from the handshake, for a program that answers neither and for one
+/// that is too old to answer.
+#[tokio::test]
+async fn d25_the_timeout_of_the_handshake_covers_the_version() {
+    let mute = "exec sleep 60";
+    let old = "[ \"$1\" = --version ] && { echo '1.0.44 (Claude Code)'; exit 0; }\nexec sleep 60";
+    for (script, kind) in [(mute, ErrorKind::Timeout), (old, ErrorKind::VersionTooOld)] {
+        let stage = Stage::running(script);
+        let options = stage.options().initialize_timeout(std::time::Duration::from_secs(2));
+        let began = std::time::Instant::now();
+        let error = Client::connect(options).await.unwrap_err();
+        assert_eq!(error.kind(), kind, "{error}");
+        assert!(began.elapsed() < std::time::Duration::from_secs(8), "{:?}", began.elapsed());
+    }
+}

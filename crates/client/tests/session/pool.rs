@@ -20,7 +20,7 @@ struct Backstage {
     runs: Arc<Mutex<Vec<Run>>>,
     /// True if no process can be started.
     broken: Arc<AtomicBool>,
-    /// Ends the turn of a prompt that says `wait`.
+    /// Ends the turn of a prompt that says `wait`, and the process that got one that says `linger`.
     release: Arc<Notify>,
 }
 
@@ -71,6 +71,7 @@ impl Transport for Backstage {
 }
 
 async fn play(mut peer: Peer, session: &str, release: &Notify) {
+    let mut lingers = false;
     while let Some(line) = peer.line().await {
         let frame: Value = serde_json::from_str(&line).unwrap();
         if frame["type"] == "control_request" {
@@ -90,6 +91,7 @@ async fn play(mut peer: Peer, session: &str, release: &Notify) {
             if text.contains("wait") {
                 release.notified().await;
             }
+            lingers |= text.contains("linger");
             if text.contains("die") {
                 return peer.exit(Exit::code(1)).await;
             }
@@ -97,6 +99,9 @@ async fn play(mut peer: Peer, session: &str, release: &Notify) {
                 "session_id": session, "user_message_uuids": uuids});
             peer.say(&result.to_string()).await;
         }
+    }
+    if lingers {
+        release.notified().await;
     }
     peer.exit(Exit::code(0)).await;
 }
@@ -294,6 +299,64 @@ async fn nothing_is_left_of_a_pool_that_is_dropped_or_closed() {
     assert_eq!((stage.alive(), pool.spares(), session.is_live()), (0, 0, false));
     ask(&session, "it goes on all the same").await;
     assert_eq!(stage.alive(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn d24_conversations_that_wait_have_no_process() {
+    let stage = Backstage::default();
+    let pool = stage.pool(limits(0, 2));
+    let sessions: Vec<PooledSession> = (0..9).map(|_| pool.session()).collect();
+    for session in sessions.clone() {
+        drop(tokio::spawn(async move { drop(session.send("wait").await) }));
+        settle().await;
+    }
+    let live = sessions.iter().filter(|session| session.is_live()).count();
+    assert_eq!((pool.live(), live, stage.alive()), (2, 2, 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn d24_a_dropped_conversation_counts_until_its_process_is_gone() {
+    let stage = Backstage::default();
+    let pool = stage.pool(limits(0, 1));
+    let first = pool.session();
+    ask(&first, "linger").await;
+    drop(first);
+    let second = pool.session();
+    let next = tokio::spawn(async move { ask(&second, "hi").await });
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!((pool.live(), stage.runs().len(), next.is_finished()), (1, 1, false));
+    stage.release.notify_one();
+    next.await.unwrap();
+    assert_eq!(stage.runs().len(), 2);
+
+    // The same for a caller that gives up while its process starts.
+    let pool = stage.pool(limits(0, 1));
+    let session = pool.session();
+    drop(tokio::time::timeout(Duration::ZERO, session.client()).await);
+    settle().await;
+    assert_eq!(pool.live(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn d24_a_closed_pool_has_no_process() {
+    let stage = Backstage::default();
+    let pool = stage.pool(limits(1, 3));
+    let (idle, busy, dropped) = (pool.session(), pool.session(), pool.session());
+    ask(&idle, "hi").await;
+    let turn = busy.send("wait").await.unwrap();
+    ask(&dropped, "linger").await;
+    drop(dropped);
+    let closing = {
+        let pool = pool.clone();
+        tokio::spawn(async move { pool.close().await })
+    };
+    assert!(turn.finish().await.is_err());
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert!(!closing.is_finished() && stage.alive() > 0);
+    stage.release.notify_waiters();
+    closing.await.unwrap();
+    assert_eq!((stage.alive(), pool.live()), (0, 0));
+    ask(&idle, "it goes on").await;
 }
 
 #[tokio::test]

@@ -1,9 +1,11 @@
 //! Recordings, played to a live session.
 
+use std::time::Duration;
+
 use futures_util::StreamExt as _;
 use tidings::messages::Message;
 use tidings::transport::Replay;
-use tidings::{AllowAll, Client, Options, query_over};
+use tidings::{AllowAll, Client, ErrorKind, Options, query_over};
 
 /// Plain lines of a CLI's output start with a prompt.
 #[tokio::test(start_paused = true)]
@@ -93,4 +95,89 @@ async fn d3_a_recording_of_our_own_client_is_replayed() {
         let messages: Vec<_> = query_over(Replay::parse(recording), "go", Options::new()).collect().await;
         assert!(messages.iter().any(|message| matches!(message, Ok(Message::Result(_)))));
     }
+}
+
+/// A recording of this many turns. Its host sent each prompt at once after a result, so no state is idle.
+fn recording(turns: usize) -> String {
+    let mut recording = String::new();
+    for turn in 0..turns {
+        for (dir, frame) in [
+            ("in", serde_json::json!({"type": "user", "message": {"role": "user", "content": "go"}})),
+            (
+                "out",
+                serde_json::json!({"type": "system", "subtype": "session_state_changed", "state": "running"}),
+            ),
+            (
+                "out",
+                serde_json::json!({"type": "result", "subtype": "success", "result": format!("answer {turn}")}),
+            ),
+        ] {
+            let line = serde_json::json!({"t_ms": 0, "dir": dir, "frame": frame});
+            recording.push_str(&(line.to_string() + "\n"));
+        }
+    }
+    recording
+}
+
+/// A query sends one prompt, and the recording has three.
+#[tokio::test(start_paused = true)]
+async fn d23_a_query_over_a_longer_recording_fails() {
+    let before = tokio::time::Instant::now();
+    let messages: Vec<_> = query_over(Replay::parse(&recording(3)), "go", Options::new()).collect().await;
+    let error = messages.last().unwrap().as_ref().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Recording);
+    assert_eq!(error.to_string(), "The recording goes on with prompt 2 of 3, which was not sent");
+    assert!(messages.iter().any(|message| matches!(message, Ok(Message::Result(_)))));
+    assert!(before.elapsed() < Duration::from_secs(1), "{:?}", before.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn d23_a_prompt_past_the_end_of_a_recording_fails() {
+    let before = tokio::time::Instant::now();
+    let client = Client::connect_over(Replay::parse(&recording(1)), Options::new()).await.unwrap();
+    client.send("one").await.unwrap().finish().await.unwrap();
+    let error = client.send("two").await.unwrap().finish().await.unwrap_err();
+    assert_eq!(
+        (error.kind(), error.to_string().as_str()),
+        (ErrorKind::Recording, "The recording ends after prompt 1")
+    );
+    assert!(before.elapsed() < Duration::from_secs(1), "{:?}", before.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn d23_waiting_for_the_end_of_background_work_fails_in_a_recording_without_one() {
+    let before = tokio::time::Instant::now();
+    for turns in [1, 2] {
+        let client = Client::connect_over(Replay::parse(&recording(turns)), Options::new()).await.unwrap();
+        client.send("one").await.unwrap().finish().await.unwrap();
+        assert_eq!(client.settled().await.unwrap_err().kind(), ErrorKind::Recording);
+        client.close().await.unwrap();
+    }
+    assert!(before.elapsed() < Duration::from_secs(1), "{:?}", before.elapsed());
+}
+
+/// Queued prompts were recorded before the first result; a host that sends only one learns what is missing.
+#[tokio::test(start_paused = true)]
+async fn d23_a_recording_of_queued_prompts_wants_them_all() {
+    let lines = recording(2);
+    let lines: Vec<&str> = lines.lines().collect();
+    let queued = [lines[0], lines[1], lines[3], lines[2], lines[5]].join("\n");
+    let client = Client::connect_over(Replay::parse(&queued), Options::new()).await.unwrap();
+    let turn = client.send("one").await.unwrap();
+    let second = client.send("two").await.unwrap();
+    assert_eq!(turn.finish().await.unwrap().text(), "answer 0");
+    assert_eq!(second.finish().await.unwrap().text(), "answer 1");
+    client.close().await.unwrap();
+    let client = Client::connect_over(Replay::parse(&queued), Options::new()).await.unwrap();
+    let error = client.send("one").await.unwrap().finish().await.unwrap_err();
+    assert_eq!(error.to_string(), "The recording goes on with prompt 2 of 2, which was not sent");
+}
+
+/// Plain lines have no prompts; a turn that the CLI began by itself needs none.
+#[tokio::test(start_paused = true)]
+async fn d23_a_turn_after_background_work_is_played_without_a_prompt() {
+    let result = |origin: &str| format!(r#"{{"type":"result","subtype":"success","result":"x"{origin}}}"#);
+    let plain = [result(""), result(r#","origin":{"kind":"task-notification"}"#)].join("\n");
+    let messages: Vec<_> = query_over(Replay::parse(&plain), "go", Options::new()).collect().await;
+    assert!(messages.len() == 2 && messages.iter().all(Result::is_ok), "{messages:?}");
 }

@@ -17,6 +17,7 @@ use crate::control::{ControlRequest, ControlResponse};
 use crate::frame::FrameRef;
 use crate::json::wire::{ObjectOut, WireObject, read_object};
 use crate::json::{Cursor, Json, Misfit, Raw, Reading, Wire, object};
+use crate::stream::{Delta, Event};
 pub use api::{
     ApiMessage, ApiStopReason, CacheCreation, ModelUsage, OutputTokensDetails, ServerToolUsage, UsageInfo,
 };
@@ -215,6 +216,17 @@ impl Message {
             Message::Assistant(assistant) => &assistant.message.content,
             Message::User(user) => &user.message.content,
             _ => &[],
+        }
+    }
+
+    /// The text that a frame of a streamed answer adds, of the main agent or of a sub-agent; `None` for all other
+    /// messages.
+    pub fn text_delta(&self) -> Option<&str> {
+        let Message::StreamEvent(partial) = self else { return None };
+        let Event::ContentBlockDelta(more) = &partial.event else { return None };
+        match &more.delta {
+            Delta::Text(delta) => Some(&delta.text),
+            _ => None,
         }
     }
 

@@ -8,7 +8,7 @@ use tidings_protocol::{Frame, Outcome};
 use crate::client::event::TurnOutcome;
 
 /// The outcome of a turn according to its result.
-pub(super) fn outcome(frame: &Frame) -> TurnOutcome {
+pub(crate) fn outcome(frame: &Frame) -> TurnOutcome {
     match frame.outcome() {
         Some(Outcome::Interrupted) => TurnOutcome::Cancelled,
         Some(Outcome::Completed | Outcome::Deferred | Outcome::InputRequired) | None => {

@@ -29,7 +29,8 @@ use crate::host::{HostFolder, Record, Start};
 use crate::limits::{HOST_ANSWER, HOST_BYTES_MAX};
 use crate::options::Launch;
 
-/// A transport to a session under a [host](crate::host): a new one, or one that already runs.
+/// A transport to a session under a [host](crate::host): a new one, or one that already runs. It needs the
+/// feature `host`, and Unix.
 ///
 /// Closing such a session ends it as any other. To leave it running, call [`HostHandle::detach`], or end the
 /// program.
