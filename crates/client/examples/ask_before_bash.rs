@@ -6,8 +6,7 @@ use tidings::{Client, Decision, Options, PermissionAsk};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
 async fn ask_person(ask: PermissionAsk) -> Decision {
-    let command = ask.input().and_then(|input| input.raw().get("command")?.text());
-    println!("May it run `{}`? [y/N]", command.map(|text| text.get().into_owned()).unwrap_or_default());
+    println!("May it run `{}`? [y/N]", ask.input_str("command").unwrap_or_default());
     let mut line = String::new();
     // A user takes long: no thread is blocked, and this future is dropped if the CLI cancels the request.
     let read = BufReader::new(tokio::io::stdin()).read_line(&mut line).await;

@@ -15,8 +15,7 @@ async fn main() -> Result<(), tidings::Error> {
         TurnOutcome::Failed(Outcome::MaxBudget) => println!("the budget is spent"),
         other => println!("{other:?}: {}", end.error_text().unwrap_or_default()),
     }
-    let cost = end.result.as_ref().and_then(tidings::Frame::cost_usd);
-    println!("the cost is reported: {}", cost.is_some());
+    println!("the cost is reported: {}", end.total_cost_usd().is_some());
     client.close().await?;
     Ok(())
 }

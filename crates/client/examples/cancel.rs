@@ -2,8 +2,7 @@
 
 #![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
-use tidings::{Client, Options};
-use tokio_util::sync::CancellationToken;
+use tidings::{CancellationToken, Client, Options};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), tidings::Error> {

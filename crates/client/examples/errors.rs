@@ -2,14 +2,14 @@
 
 #![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
-use tidings::{Client, ErrorKind, Options, TurnOutcome};
+use tidings::{Client, ErrorKind, Options};
 
 async fn ask(options: Options) -> Result<String, tidings::Error> {
     let client = Client::connect(options).await?;
     let end = client.send("Hello!").await?.finish().await?;
-    // A failed turn is a normal end, not an error: the session goes on.
-    if let TurnOutcome::Failed(outcome) = end.outcome {
-        println!("the turn failed: {outcome:?}");
+    // A failed turn is a normal end: the session goes on. Its error has the outcome.
+    if let Some(error) = end.error() {
+        println!("the turn failed: {error} ({:?})", error.outcome());
     }
     client.close().await?;
     Ok(end.text())

@@ -2,15 +2,12 @@
 
 #![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
-use tidings::messages::ContentBlock;
-
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), tidings::Error> {
-    let mut answer = tidings::query("What is 2 + 2?", tidings::Options::new());
-    while let Some(message) = answer.next().await {
-        for text in message?.content_blocks().iter().filter_map(ContentBlock::as_text) {
-            println!("{text}");
-        }
+    let mut answer = tidings::query("What is 2 + 2?", tidings::Options::new()).text_stream();
+    while let Some(text) = answer.next().await {
+        print!("{}", text?);
     }
+    println!();
     Ok(())
 }

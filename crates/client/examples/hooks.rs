@@ -10,9 +10,9 @@ use tidings::{AllowAll, Client, Hook, HookCall, Options};
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), tidings::Error> {
     let guard = Hook::on(|call: HookCall<PreToolUse>| async move {
-        let input = call.event.tool_input.to_string();
-        println!("before {}: {input}", call.event.tool_name);
-        if input.contains("rm -rf") {
+        let command = call.input_str("command").unwrap_or_default();
+        println!("before {}: {command}", call.event.tool_name);
+        if command.contains("rm -rf") {
             HookOutput::deny("Nothing is deleted here")
         } else {
             HookOutput::default()

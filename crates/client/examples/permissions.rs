@@ -7,9 +7,9 @@ use tidings::{Client, Decision, Options, PermissionAsk};
 /// Called for tools that the rules leave open. `allowed_tools` below is such a rule: `Read` is never passed
 /// here.
 fn decide(ask: &PermissionAsk) -> Decision {
-    let input = ask.input().map(ToString::to_string).unwrap_or_default();
+    let command = ask.input_str("command").unwrap_or_default();
     match ask.call.tool_name.as_str() {
-        "Bash" if input.contains("rm ") => Decision::deny("Nothing is removed here"),
+        "Bash" if command.starts_with("rm ") => Decision::deny("Nothing is removed here"),
         // The tool gets another input than the model's.
         "Bash" => Decision::allow_with(serde_json::json!({ "command": "ls docs" })),
         tool => Decision::deny(format!("{tool} is not for you")),

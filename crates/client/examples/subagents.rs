@@ -8,10 +8,11 @@ use tidings::{AllowAll, Client, Options};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), tidings::Error> {
-    let mut searcher = AgentDefinition::default();
-    searcher.description = "Finds things in the code".into();
-    searcher.prompt = "You search and report where things are. You change nothing.".into();
-    searcher.tools = Some(vec!["Read".to_owned(), "Grep".to_owned()]);
+    let searcher = AgentDefinition::new(
+        "Finds things in the code",
+        "You search and report where things are. You change nothing.",
+    );
+    let searcher = searcher.tools(["Read", "Grep"]);
     let options =
         Options::new().define_agent("searcher", searcher).forward_subagent_text().on_permission(AllowAll);
 

@@ -1,14 +1,11 @@
 //! Drive Claude Code from Rust.
 //!
 //! ```no_run
-//! # use tidings::messages::ContentBlock;
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), tidings::Error> {
-//! let mut answer = tidings::query("What is 2 + 2?", tidings::Options::new());
-//! while let Some(message) = answer.next().await {
-//!     for text in message?.content_blocks().iter().filter_map(ContentBlock::as_text) {
-//!         println!("{text}");
-//!     }
+//! let mut answer = tidings::query("What is 2 + 2?", tidings::Options::new()).text_stream();
+//! while let Some(text) = answer.next().await {
+//!     print!("{}", text?);
 //! }
 //! # Ok(())
 //! # }
@@ -57,11 +54,28 @@
 //! Unknown messages, blocks and values are not errors: they arrive as `Unknown`, with their text. Every enum
 //! of the wire format is therefore open, and a `match` on it needs a last arm.
 //!
+//! # Features and types of other crates
+//!
+//! Types of other crates in signatures are re-exported: [`CancellationToken`], [`BoxFuture`], [`Uuid`], and with
+//! the feature `schema` the crate `schemars`. Everything that starts or drives a session must run inside a
+//! tokio runtime with I/O and time enabled, as `#[tokio::main]` makes it; without a runtime it is an error.
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `sessions` (default) | the module `sessions` and [`Sessions`]: the conversations on disk |
+//! | `mcp` | the module `mcp`, `Options::tool_server` and `Options::mcp_service`: tools and MCP servers in this process |
+//! | `schema` | `Options::output_type` and `TurnEnd::output`: structured output as values of Rust types |
+//! | `host` | the module `host` and `transport::SocketTransport`: a process that keeps `claude` (Unix) |
+//! | `terminal` | the module `host::terminal`: a process that holds the terminal of an interactive `claude` (Unix) |
+//! | `otel` | a span per turn, see [`guide::telemetry`] |
+//!
 //! # More
 //!
 //! The [`guide`] has a chapter on each topic that can surprise: turns, permissions, hooks, cancellation,
 //! deadlocks, options, errors, processes. The folder `examples/` has a program for each feature, and the
 //! tests run each of them.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agent_name;
 mod calls;
@@ -86,6 +100,16 @@ mod session_lock;
 pub mod sessions;
 pub mod transport;
 
+#[doc(no_inline)]
+pub use futures_core::future::BoxFuture;
+#[cfg(feature = "schema")]
+#[doc(no_inline)]
+pub use schemars;
+#[doc(no_inline)]
+pub use tokio_util::sync::CancellationToken;
+#[doc(no_inline)]
+pub use uuid::Uuid;
+
 pub use client::{Client, Event, Interrupted, StoppedBy, Subscriber, Turn, TurnEnd, TurnId, TurnOutcome};
 pub use error::{Error, ErrorKind};
 pub use handlers::{
@@ -97,13 +121,13 @@ pub use options::{Options, SystemPrompt};
 pub use pool::{Lease, Pool, PoolLimits, PooledSession};
 pub use process_identity::ProcessIdentity;
 pub use prompt::Prompt;
-pub use query::{Query, query, query_over, query_stream};
+pub use query::{Query, TextStream, query, query_over, query_stream};
 pub use session_lock::{SessionHolder, SessionLock, SessionOwner};
 #[cfg(feature = "sessions")]
 pub use sessions::Sessions;
 pub use tidings_protocol::{
-    DecodeError, DecodeErrorKind, Frame, FrameRef, Kind, Outcome, ToolCall, Typed, control, entry, hooks,
-    json, messages, mobile, ndjson, permissions, seed, stream, tools, ui, view,
+    self as protocol, DecodeError, DecodeErrorKind, Frame, FrameRef, Kind, Outcome, ToolCall, Typed, control,
+    hooks, json, messages, ndjson, permissions, stream, tools, view,
 };
 
 /// The examples of the README are compiled with those of the documentation.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// A process and its start time. Without the start time, a later process may have the same id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ProcessIdentity {
     /// The process id.
     pub pid: u32,

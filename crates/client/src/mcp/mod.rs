@@ -46,7 +46,7 @@ use crate::options::Options;
 
 impl Options {
     /// Adds tools in this process. The model calls them as `mcp__<server>__<tool>`, and permissions apply as
-    /// to any tool.
+    /// to any tool. It needs the feature `mcp`.
     pub fn tool_server(self, server: ToolServer) -> Self {
         let name = server.name().to_owned();
         if let Err(error) = server.check() {
@@ -63,7 +63,7 @@ impl Options {
     }
 
     /// Adds an MCP server in this process that is made with [`rmcp`]. All sessions of these options share it,
-    /// and each has its own connection to it.
+    /// and each has its own connection to it. It needs the feature `mcp`.
     pub fn mcp_service(self, name: impl Into<String>, service: impl Service<RoleServer>) -> Self {
         let service = Arc::new(service);
         self.mcp_handler_per_session(name, move || server_session::ServerSession::new(Arc::clone(&service)))

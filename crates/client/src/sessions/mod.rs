@@ -1,4 +1,4 @@
-//! The sessions of Claude Code on disk.
+//! The sessions of Claude Code on disk (feature `sessions`, which is on by default).
 //!
 //! | here | Python SDK | TypeScript SDK |
 //! |---|---|---|

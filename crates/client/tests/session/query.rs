@@ -6,7 +6,7 @@ use futures_util::StreamExt as _;
 use serde_json::json;
 use tidings::messages::Message;
 use tidings::transport::Exit;
-use tidings::{AllowAll, ErrorKind, Options, query_over};
+use tidings::{AllowAll, ErrorKind, Options, Outcome, TurnOutcome, query_over};
 
 use crate::session::cli::{Cli, pair};
 
@@ -166,4 +166,91 @@ async fn d11_a_query_is_sync_and_gives_its_text() {
             if is_fine { Ok("4".to_owned()) } else { Err("it broke".to_owned()) }
         );
     }
+}
+
+/// A turn that fails is an error of its own kind, with the outcome of the turn.
+#[tokio::test(start_paused = true)]
+async fn d30_a_query_says_how_its_turn_failed() {
+    let (memory, mut cli) = pair();
+    let play = async move {
+        cli.initializes().await;
+        let uuid = cli.receives_prompt().await;
+        cli.sends(json!({"type": "result", "subtype": "error_max_turns", "is_error": true,
+            "errors": ["Reached maximum number of turns (1)"], "user_message_uuids": [uuid]}))
+            .await;
+        cli.receives_end().await;
+        cli.exits(0).await;
+    };
+    let (answer, ()) = tokio::join!(query_over(memory, "go", Options::new()).text(), play);
+    let error = answer.unwrap_err();
+    let outcome = TurnOutcome::Failed(Outcome::MaxTurns);
+    assert_eq!((error.kind(), error.outcome()), (ErrorKind::Turn, Some(outcome)));
+    assert!(error.hint().contains("max_turns"), "{error:?}");
+}
+
+/// More messages than a queue holds arrive while none is read.
+#[tokio::test(start_paused = true)]
+async fn d30_a_query_that_is_read_late_loses_nothing() {
+    const MESSAGES: usize = 100_000;
+    let (memory, mut cli) = pair();
+    let mut query = query_over(memory, "go", Options::new());
+    let play = tokio::spawn(async move {
+        cli.initializes().await;
+        let uuid = cli.receives_prompt().await;
+        cli.begins(&[&uuid]).await;
+        for _ in 0..MESSAGES {
+            cli.peer.say(r#"{"type":"system","subtype":"status","status":null}"#).await;
+        }
+        cli.ends(&[&uuid], "done").await;
+        cli.receives_end().await;
+        cli.exits(0).await;
+    });
+    assert!(query.next().await.unwrap().is_ok());
+    // The reader of the session has time to read all that it can keep.
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    assert!(!play.is_finished());
+    let mut statuses = 0;
+    while let Some(message) = query.next().await {
+        statuses += usize::from(message.unwrap().to_line().contains("\"status\""));
+    }
+    play.await.unwrap();
+    assert_eq!(statuses, MESSAGES);
+}
+
+/// The text comes in pieces, once: the whole message after its deltas adds nothing, and sub-agents are left
+/// out.
+#[tokio::test(start_paused = true)]
+async fn the_text_of_an_answer_can_be_read_while_it_is_written() {
+    let (memory, mut cli) = pair();
+    let options = Options::new();
+    let play = async move {
+        cli.initializes().await;
+        let uuid = cli.receives_prompt().await;
+        cli.begins(&[&uuid]).await;
+        for (text, parent) in [("Hel", None), ("inside", Some("toolu_1")), ("lo", None)] {
+            let delta = json!({"type": "text_delta", "text": text});
+            let event = json!({"type": "content_block_delta", "index": 0, "delta": delta});
+            cli.sends(json!({"type": "stream_event", "event": event, "parent_tool_use_id": parent})).await;
+        }
+        cli.writes("Hello").await;
+        cli.writes(" without deltas").await;
+        cli.ends(&[&uuid], "Hello without deltas").await;
+        cli.receives_end().await;
+        cli.exits(0).await;
+    };
+    let texts = query_over(memory, "go", options).text_stream().collect::<Vec<_>>();
+    let (texts, ()) = tokio::join!(texts, play);
+    let texts: Vec<String> = texts.into_iter().map(Result::unwrap).collect();
+    assert_eq!(texts, ["Hel", "lo", " without deltas"]);
+}
+
+/// Without a runtime tokio itself would panic.
+#[test]
+fn a_session_without_a_runtime_is_an_error() {
+    use futures_util::FutureExt as _;
+    let (memory, _cli) = pair();
+    let error = query_over(memory, "go", Options::new()).text().now_or_never().unwrap().unwrap_err();
+    assert_eq!((error.kind(), error.to_string().as_str()), (ErrorKind::Invalid, "There is no tokio runtime"));
+    let error = tidings::Pool::new(Options::new(), tidings::PoolLimits::default()).unwrap_err();
+    assert_eq!(error.to_string(), "There is no tokio runtime");
 }

@@ -84,6 +84,107 @@ impl AgentDefinition {
             ..AgentDefinition::default()
         }
     }
+
+    /// Sets the tools available to the agent; all of them by default.
+    #[must_use]
+    pub fn tools<S: Into<String>>(mut self, tools: impl IntoIterator<Item = S>) -> Self {
+        self.tools = Some(tools.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets the tools that the agent may not use.
+    #[must_use]
+    pub fn disallowed_tools<S: Into<String>>(mut self, tools: impl IntoIterator<Item = S>) -> Self {
+        self.disallowed_tools = Some(tools.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets the model, by name or alias; that of the session by default.
+    #[must_use]
+    pub fn model(mut self, model: impl Into<String>) -> Self {
+        self.model = Some(model.into());
+        self
+    }
+
+    /// Adds a server of the session, by name, or servers of this agent only.
+    #[must_use]
+    pub fn mcp_server(mut self, server: impl Into<AgentMcpServer>) -> Self {
+        self.mcp_servers.get_or_insert_default().push(server.into());
+        self
+    }
+
+    /// Sets the skills that are loaded for the agent.
+    #[must_use]
+    pub fn skills<S: Into<String>>(mut self, skills: impl IntoIterator<Item = S>) -> Self {
+        self.skills = Some(skills.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Sets the first prompt of the agent when it is the main one of a session.
+    #[must_use]
+    pub fn initial_prompt(mut self, prompt: impl Into<String>) -> Self {
+        self.initial_prompt = Some(prompt.into());
+        self
+    }
+
+    /// Limits the rounds of model and tool calls.
+    #[must_use]
+    pub fn max_turns(mut self, turns: u64) -> Self {
+        self.max_turns = Some(turns);
+        self
+    }
+
+    /// Lets the agent work in the background: the turn that starts it goes on.
+    #[must_use]
+    pub fn in_background(mut self) -> Self {
+        self.background = Some(true);
+        self
+    }
+
+    /// Sets the location of the agent's memory.
+    #[must_use]
+    pub fn memory(mut self, memory: AgentMemory) -> Self {
+        self.memory = Some(memory);
+        self
+    }
+
+    /// Sets the effort of the model.
+    #[must_use]
+    pub fn effort(mut self, effort: impl Into<AgentEffort>) -> Self {
+        self.effort = Some(effort.into());
+        self
+    }
+
+    /// Sets the permission mode of the agent.
+    #[must_use]
+    pub fn permission_mode(mut self, mode: PermissionMode) -> Self {
+        self.permission_mode = Some(mode);
+        self
+    }
+}
+
+impl From<&str> for AgentMcpServer {
+    fn from(name: &str) -> Self {
+        AgentMcpServer::Named(name.to_owned())
+    }
+}
+
+impl From<BTreeMap<String, McpServerConfig>> for AgentMcpServer {
+    fn from(servers: BTreeMap<String, McpServerConfig>) -> Self {
+        AgentMcpServer::Inline(servers)
+    }
+}
+
+impl From<EffortLevel> for AgentEffort {
+    fn from(level: EffortLevel) -> Self {
+        AgentEffort::Level(level)
+    }
+}
+
+impl From<i64> for AgentEffort {
+    fn from(number: i64) -> Self {
+        AgentEffort::Number(number)
+    }
 }
 
 impl Wire for AgentMcpServer {
