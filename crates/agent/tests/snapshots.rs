@@ -31,6 +31,63 @@ fn p7_an_interrupted_turn_has_the_price_of_the_response_that_was_cut_off() {
     assert_eq!(cost("multi-turn"), Some(None));
 }
 
+/// Version 2.1.325 of the CLI leaves a response that was cut off out of its totals, and 2.1.327 counts it:
+/// either way it costs once.
+#[test]
+fn c24_an_interrupted_turn_costs_once_whether_the_agent_counts_it_or_not() {
+    let usage = r#"{"input_tokens":1000,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":100}"#;
+    // $3 and $15 per million.
+    let response = 0.0045;
+    let turn = |fold: &mut Fold, number: u64, cut_off: bool, counted: String| {
+        let aborted = if cut_off { r#","aborted":true"# } else { "" };
+        let lines = [
+            format!(
+                r#"{{"type":"assistant","message":{{"id":"msg_{number}","type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[{{"type":"text","text":"Hm."}}],"usage":{usage}}},"parent_tool_use_id":null,"session_id":"s","uuid":"u{number}"{aborted}}}"#
+            ),
+            format!(r#"{{"type":"result","subtype":"success","is_error":false,"session_id":"s",{counted}}}"#),
+        ];
+        let mut events = Vec::new();
+        for line in lines {
+            let frame = FrameRef::decode(line.as_bytes()).unwrap();
+            fold.step(Input::Frame(&frame), &mut events);
+        }
+        let result = events.into_iter().find_map(|event| match event {
+            UiMessage::TurnResult(result) => Some(result),
+            _ => None,
+        });
+        result.unwrap().interrupted_cost_usd
+    };
+    let total = |cost: f64| format!(r#""total_cost_usd":{cost}"#);
+    let of_turn = |all: f64, cost: f64| {
+        format!(
+            r#"{},"model_usage_since_last_result":{{"claude-sonnet-4-5":{{"costUSD":{cost}}}}}"#,
+            total(all)
+        )
+    };
+    let new = || Fold::new(1, FoldOptions::default());
+
+    let mut counts = new();
+    assert_eq!(turn(&mut counts, 1, true, of_turn(response, response)), None);
+    assert_eq!(turn(&mut counts, 2, false, of_turn(response * 2.0, response)), None);
+    assert_eq!(turn(&mut counts, 3, true, of_turn(response * 3.0, response)), None);
+
+    let mut omits = new();
+    assert_eq!(turn(&mut omits, 1, true, of_turn(0.0, 0.0)), Some(response));
+    assert_eq!(turn(&mut omits, 2, false, of_turn(response, response)), None);
+    assert_eq!(turn(&mut omits, 3, true, of_turn(response, 0.0)), Some(response));
+
+    // A hidden request, such as for a title, is a fraction of a response.
+    assert_eq!(turn(&mut new(), 1, true, of_turn(0.0002, 0.0002)), Some(response));
+    assert_eq!(turn(&mut new(), 1, true, of_turn(response + 0.0002, response + 0.0002)), None);
+
+    // An agent that gives its total only, which continues when the session is resumed.
+    let mut resumed = new();
+    assert_eq!(turn(&mut resumed, 1, true, total(3.2)), Some(response), "such versions omit it");
+    assert_eq!(turn(&mut resumed, 2, true, total(3.2)), Some(response));
+    assert_eq!(turn(&mut resumed, 3, true, total(3.2 + response)), None);
+    assert_eq!(turn(&mut resumed, 4, true, total(0.0)), Some(response), "begun anew");
+}
+
 /// An agent that is killed reports nothing of its turn: the price of its responses is in the event of its
 /// end.
 #[test]

@@ -119,6 +119,9 @@ struct Session {
     model: Option<String>,
     permission_mode: Option<String>,
     commands: BTreeSet<String>,
+    /// The agent's own total cost at its last result, in US dollars.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reported_usd: Option<f64>,
 }
 
 impl Fold {

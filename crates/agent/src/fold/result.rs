@@ -40,7 +40,7 @@ impl Fold {
         self.command_complete(&turn, frame.count("num_turns"), out);
         let mut event = turn_result(frame, &turn, self.handle);
         event.usage = usage;
-        event.interrupted_cost_usd = self.cut_off_usd();
+        event.interrupted_cost_usd = self.uncounted_usd(&event);
         self.lanes().for_each(Tokens::forget_cost);
         event.error = error;
         out.push(event);
@@ -49,9 +49,28 @@ impl Fold {
         self.enter(self.resting_phase(), out);
     }
 
-    /// List price of all responses that an interrupt cut off in this turn, including those of sub-agents.
-    fn cut_off_usd(&mut self) -> Option<f64> {
-        self.lanes().filter_map(Tokens::take_cut_off_usd).reduce(|sum, cost| sum + cost)
+    /// List price of all responses that an interrupt cut off in this turn, including those of sub-agents, if
+    /// the agent left them out of its count.
+    ///
+    /// Some versions of the CLI count them and others do not. The increase of the agent's total decides: it
+    /// is compared with the price of all responses of the turn, with and without those that were cut off. The
+    /// nearer one counts, since an agent also makes requests that it does not show.
+    fn uncounted_usd(&mut self, result: &TurnResult) -> Option<f64> {
+        let increase = self.reported_increase(result);
+        let cut_off = self.lanes().filter_map(Tokens::take_cut_off_usd).reduce(|sum, cost| sum + cost)?;
+        let all = self.unreported_usd().unwrap_or_default();
+        let is_counted = increase.is_some_and(|increase| increase > all - cut_off / 2.0);
+        (!is_counted).then_some(cut_off)
+    }
+
+    /// The cost of a turn by the agent's own count, if it is known.
+    fn reported_increase(&mut self, result: &TurnResult) -> Option<f64> {
+        let total = result.cost_usd;
+        let before = std::mem::replace(&mut self.state.session.reported_usd, total);
+        // The total starts again with a new conversation.
+        let increase =
+            || total.zip(before).map(|(now, before)| if now < before { now } else { now - before });
+        result.turn_cost_usd.or_else(increase)
     }
 
     /// List price of all responses that the agent has not reported, including those of sub-agents.

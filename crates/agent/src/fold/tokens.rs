@@ -83,7 +83,7 @@ impl Tokens {
         cost
     }
 
-    /// Records the cost of a response that an interrupt cut off. The agent's own count omits it, but it is
+    /// Records the cost of a response that an interrupt cut off. The agent's own count may omit it, but it is
     /// charged.
     pub(super) fn cut_off(&mut self, model: &str, usage: Raw<'_>) {
         let cost = Prices::built_in().cost_of_usage(model, usage);
