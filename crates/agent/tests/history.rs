@@ -3,8 +3,36 @@
 use crate::support;
 
 use tidings_agent::history::Conversation;
+use tidings_protocol::ui::{SubAgentOutcome, UiMessage};
 
 use support::{fixtures, from_files, live};
+
+/// The notification about it is in the file.
+#[test]
+fn p43_a_background_agent_that_has_finished_is_finished_in_its_file_too() {
+    let ends = |events: Vec<UiMessage>| -> Vec<(String, SubAgentOutcome, Option<u64>)> {
+        let end = |event| match event {
+            UiMessage::SubAgentEnded(ended) => Some((ended.agent_id, ended.outcome, ended.tokens)),
+            _ => None,
+        };
+        events.into_iter().filter_map(end).collect()
+    };
+    let read = ends(from_files("agent-background"));
+    assert_eq!(read, ends(live("agent-background")));
+    assert!(matches!(&read[..], [(_, SubAgentOutcome::Completed, Some(_))]), "{read:?}");
+}
+
+/// The CLI tells the model where it keeps a copy; the prompt has the picture itself.
+#[test]
+fn p43_a_picture_in_a_file_stays_a_picture_and_names_no_internal_path() {
+    let prompts = from_files("image-input").into_iter().filter_map(|event| match event {
+        UiMessage::UserPrompt(prompt) => Some(prompt),
+        _ => None,
+    });
+    let prompts: Vec<_> = prompts.collect();
+    assert!(prompts.iter().any(|prompt| prompt.attachments == ["image"]), "{prompts:?}");
+    assert!(prompts.iter().all(|prompt| prompt.origin.is_none()), "{prompts:?}");
+}
 
 #[test]
 fn files_tell_the_conversation_that_was_seen_live() {

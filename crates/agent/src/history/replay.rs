@@ -1,5 +1,7 @@
 //! Entries of a session file as events.
 
+use std::fmt::Write as _;
+
 use tidings_protocol::FrameRef;
 use tidings_protocol::entry::{EntryKind, EntryRef};
 use tidings_protocol::json::{Raw, Text, write_string};
@@ -116,7 +118,9 @@ impl Replay {
         } else if entry.is_meta() {
             // Notes to the model about the next message are not part of the conversation; notes that continue
             // a turn are.
-            if flag("turnCompanion") || flag("isSynthetic") {
+            let continues = flag("turnCompanion") || flag("isSynthetic");
+            // The CLI names the copy of a picture that it keeps; the picture itself is in the prompt.
+            if continues && !text.starts_with("[Image: ") {
                 self.forward_as(entry, "isSynthetic", out);
             }
         } else if let Some(tags) = CommandTags::parse(&text) {
@@ -124,6 +128,7 @@ impl Replay {
         } else if is_notification(entry, &text) {
             self.end_turn(out);
             self.fold.note_notification();
+            self.notification(entry, &text, out);
         } else {
             self.prompt(entry, text, out);
         }
@@ -139,6 +144,38 @@ impl Replay {
             }
             None => self.forward(entry, None, out),
         }
+    }
+
+    /// Converts the notification that a background task has ended into the frame of a running agent.
+    fn notification(&mut self, entry: &EntryRef<'_>, text: &str, out: &mut Vec<UiMessage>) {
+        let Some(task_id) = tag(text, "task-id") else { return };
+        self.open("system", entry, None);
+        self.line.push_str(",\"subtype\":\"task_notification\",\"task_id\":");
+        write_string(task_id, &mut self.line);
+        for (name, key) in [
+            ("tool-use-id", "tool_use_id"),
+            ("status", "status"),
+            ("output-file", "output_file"),
+            ("summary", "summary"),
+        ] {
+            if let Some(value) = tag(text, name) {
+                self.line.push_str(",\"");
+                self.line.push_str(key);
+                self.line.push_str("\":");
+                write_string(value, &mut self.line);
+            }
+        }
+        let count = |name| tag(text, name).and_then(|count| count.parse::<u64>().ok());
+        if let (Some(tokens), Some(calls), Some(ms)) =
+            (count("subagent_tokens"), count("tool_uses"), count("duration_ms"))
+        {
+            // Writing to a string cannot fail.
+            let _ = write!(
+                self.line,
+                ",\"usage\":{{\"total_tokens\":{tokens},\"tool_uses\":{calls},\"duration_ms\":{ms}}}"
+            );
+        }
+        self.close(out);
     }
 
     fn prompt(&mut self, entry: &EntryRef<'_>, text: String, out: &mut Vec<UiMessage>) {
@@ -322,6 +359,12 @@ fn prompt_text(entry: &EntryRef<'_>) -> String {
 fn is_notification(entry: &EntryRef<'_>, text: &str) -> bool {
     let kind = entry.get("origin").and_then(|origin| origin.get("kind")?.text());
     kind.is_some_and(|kind| kind != "human") || text.trim_start().starts_with("<task-notification>")
+}
+
+/// The content of an element in the text of a notification.
+fn tag<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(&format!("<{name}>"))?;
+    rest.split_once(&format!("</{name}>")).map(|(inside, _)| inside.trim())
 }
 
 fn attachments(entry: &EntryRef<'_>) -> Vec<String> {
