@@ -2245,6 +2245,11 @@ export type SessionView = {
   title?: string,
   /** First prompt, as one line cut to 200 characters: serves as the title if there is none. */
   first_prompt?: string,
+  /**
+   * Last prompt, as one line cut to 200 characters: the name of a session without a title, as in lists
+   * of sessions on disk.
+   */
+  last_prompt?: string,
   /** Arbitrary labels for finding it. */
   labels: { [key in string]: string },
   /** State of the session. */

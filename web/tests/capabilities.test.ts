@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { can, placeOf, possibleCommands } from "../src/model/capabilities.ts";
 import type { Settled } from "../src/model/conversation.ts";
 import { emptyConversation } from "../src/model/conversation.ts";
+import { decisionOf } from "../src/model/audit.ts";
 import { decisionText, settledText } from "../src/model/decision.ts";
 import { fold, toolOf } from "../src/model/fold.ts";
 
@@ -27,6 +28,15 @@ test("slash commands whose action is not possible are not offered", () => {
 
 test("a request is answered where the session runs", () => {
   assert.deepEqual((["terminal", "editor", "background", undefined] as const).map(placeOf), ["in the terminal", "in the editor", "where the session runs", "where the session runs"]);
+});
+
+test("p40 a request that an interrupt ended says who interrupted", () => {
+  assert.equal(decisionText(settled("Cancelled", "browser"), false, "browser"), "Interrupted by you");
+  assert.equal(decisionText(settled("Cancelled", "phone"), false, "browser"), "Interrupted by phone");
+  const line = { number: 1, at_us: 1, who: "phone", decision: "cancelled" };
+  assert.equal(decisionOf(line), "interrupted");
+  assert.equal(decisionOf({ ...line, who: "the agent" }), "cancelled");
+  assert.equal(decisionOf({ ...line, decision: "denied" }), "denied");
 });
 
 test("a decision says who made it, and where", () => {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Item } from "../src/model/conversation.ts";
-import { bytesBefore, cutCalls, fullText, says } from "../src/model/full-output.ts";
+import { bytesBefore, cutCalls, fullText, persistedBytes, says } from "../src/model/full-output.ts";
 import type { UiMessage } from "../src/wire.ts";
 
 const long = Array.from({ length: 3000 }, (_, n) => `Zeile ${n} für dich`).join("\n");
@@ -49,4 +49,15 @@ test("a search reaches the part of an output that was left out", () => {
   assert.ok(!cut(long, bytes).includes("Zeile 1500 "));
   assert.ok(says(call(long, {}), "zeile 1500 "));
   assert.ok(!says(call(long, {}), "Zeile 9999"));
+});
+
+test("p35 an output whose beginning is in the result goes on in its file", () => {
+  const account = (stdout: string) => ({ stdout, persistedOutputSize: bytes, persistedOutputPath: "/elsewhere/b1.txt" });
+  const beginning = long.slice(0, 3000);
+  const tool = { kind: "tool", key: "k", id: "t", input: null, result: "Output too large", account: account(beginning) } as unknown as Item;
+  assert.deepEqual(cutCalls([tool]), ["t"], "a search looks there, too");
+  assert.equal(persistedBytes(account(beginning)), bytes);
+  assert.equal(persistedBytes({ stdout: long }), undefined);
+  for (const shown of [beginning, cut(beginning, 3050)]) assert.equal(fullText(shown, call("Output too large", account(long))), long);
+  assert.equal(fullText(beginning, call("Output too large", account(beginning))), undefined, "the file is gone");
 });

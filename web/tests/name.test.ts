@@ -17,6 +17,12 @@ test("a session is named by its title, its first prompt, or its folder", () => {
   for (const [title, first_prompt, name] of table) assert.equal(nameOf({ cwd, title, first_prompt } as Parameters<typeof nameOf>[0]), name);
 });
 
+test("c31 a session without a title has the name that it has among the sessions on disk", () => {
+  const session = { cwd: "/home/dev/shop", first_prompt: "Mend the gate", last_prompt: "And the fence" };
+  assert.equal(nameOf(session as Parameters<typeof nameOf>[0]), "And the fence");
+  assert.equal(nameOf({ ...session, title: "The gate" } as Parameters<typeof nameOf>[0]), "The gate");
+});
+
 test("attachments are counted by word or by media type", () => {
   const table: [string[], string][] = [
     [[], ""],

@@ -67,6 +67,11 @@ pub(crate) fn read_whole(
     Ok(bytes)
 }
 
+/// Opens a file by its absolute path, if no part of the path is a link.
+pub(crate) fn open(path: &Path) -> io::Result<std::fs::File> {
+    system::open(path)
+}
+
 /// The text of a file; none if it is not text. At a cut, half a character is left out.
 fn text_of(mut bytes: Vec<u8>, cut: bool) -> Option<String> {
     if let Err(error) = std::str::from_utf8(&bytes)

@@ -12,6 +12,16 @@ export interface AuditLine {
   scope?: string | null;
   changed?: string | null;
   latency_ms?: number | null;
+  /** The request, which the log itself does not contain. */
+  request?: { tool: string; target: string; ran?: string };
+}
+
+/** Author of a request that the agent withdrew by itself. */
+const AGENT = "the agent";
+
+/** The decision in one word. */
+export function decisionOf({ decision, who }: AuditLine): string {
+  return decision === "cancelled" && who !== AGENT ? "interrupted" : decision;
 }
 
 /** The lines that can be read, the newest first, and the number of those that cannot. */

@@ -28,7 +28,7 @@ export function decisionText(settled: Settled, edited: boolean, you: string | un
     Answered: `Answered${who}`,
     TimedOut: "No answer in time",
     Disconnected: "The agent ended before an answer",
-    Cancelled: isLocal(settled) ? `Answered${who}` : "Withdrawn by the agent",
+    Cancelled: isLocal(settled) ? `Answered${who}` : by === undefined ? "Withdrawn by the agent" : `Interrupted${who}`,
     Lost: "Answered, but the answer may not have arrived",
   };
   return words[outcome];

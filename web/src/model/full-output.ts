@@ -13,6 +13,12 @@ export function bytesBefore(text: string): number | undefined {
   return marks(text)[0]?.bytes;
 }
 
+/** Size in bytes of an output that the agent has put into a file, and whose beginning is in the result. */
+export function persistedBytes(account: JsonValue | undefined): number | undefined {
+  const size = typeof account === "object" && account !== null && !Array.isArray(account) ? account["persistedOutputSize"] : undefined;
+  return typeof size === "number" ? size : undefined;
+}
+
 /** Finds the full version of a cut text among all strings of its call. */
 export function fullText(cut: string, events: readonly UiMessage[]): string | undefined {
   const found = strings(events as unknown as JsonValue);
@@ -20,12 +26,24 @@ export function fullText(cut: string, events: readonly UiMessage[]): string | un
     const whole = found.find((text) => resultText(text).startsWith(head) && byteLength(text) === bytes);
     if (whole !== undefined) return resultText(whole);
   }
-  return undefined;
+  const isPersisted = events.some((event) => persistedBytes(accountOf(event)) !== undefined);
+  return isPersisted ? continuation(marks(cut)[0]?.head ?? cut, found) : undefined;
+}
+
+/** The longest text that begins like the beginning of an output and goes on. */
+function continuation(beginning: string, found: readonly string[]): string | undefined {
+  const longer = found.filter((text) => text.startsWith(beginning) && text.length > beginning.length);
+  return longer.sort((one, other) => other.length - one.length)[0];
+}
+
+function accountOf(event: UiMessage): JsonValue | undefined {
+  if ("Lane" in event) return accountOf(event.Lane.event);
+  return "ToolDetails" in event ? event.ToolDetails.tool_use_result : undefined;
 }
 
 /** Ids of the calls with an input or output that the server has cut. */
 export function cutCalls(items: readonly Item[]): string[] {
-  return items.flatMap((item) => (item.kind === "tool" && [item.result ?? null, item.account ?? null, item.input].some((part) => strings(part).some((text) => bytesBefore(text) !== undefined)) ? [item.id] : []));
+  return items.flatMap((item) => (item.kind === "tool" && (persistedBytes(item.account) !== undefined || [item.result ?? null, item.account ?? null, item.input].some((part) => strings(part).some((text) => bytesBefore(text) !== undefined))) ? [item.id] : []));
 }
 
 /** True if an event contains the text; letter case does not count. */

@@ -9,7 +9,7 @@ import { href } from "../app/route.ts";
 import { errorText } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
 import type { AuditLine } from "../model/audit.ts";
-import { parseAudit } from "../model/audit.ts";
+import { decisionOf, parseAudit } from "../model/audit.ts";
 import { nameOf } from "../model/name.ts";
 import { getText } from "../net/api.ts";
 import { count, duration } from "../text/format.ts";
@@ -39,7 +39,7 @@ export function AuditLog(): VNode {
   const load = (before: number | undefined) => {
     asked.current += 1;
     const mine = asked.current;
-    getText("audit", { limit: PAGE, before, q: words, decision }).then(
+    getText("audit", { limit: PAGE, before, q: words, decision, requests: true }).then(
       (text) => {
         if (mine !== asked.current) return;
         const page = parseAudit(text);
@@ -97,9 +97,14 @@ function Line({ line }: { line: AuditLine }): VNode {
   const session = line.session ?? undefined;
   return (
     <li>
-      <span class={/den|refus|cancel|revok/i.test(line.decision) ? "audit-what bad" : "audit-what"}>{line.decision}{line.scope != null && line.scope !== "once" && `, ${line.scope}`}</span>
+      <span class={/den|refus|cancel|revok/i.test(line.decision) ? "audit-what bad" : "audit-what"}>{decisionOf(line)}{line.scope != null && line.scope !== "once" && `, ${line.scope}`}</span>
       <span class="audit-who"><InOrder text={line.who} />{line.device != null && line.device !== line.who && <span class="muted"> on <InOrder text={line.device} /></span>}</span>
       <time class="muted" dateTime={at.toISOString()} title={at.toISOString()}>{at.toLocaleString([], { dateStyle: "medium", timeStyle: "short" })}</time>
+      {line.request !== undefined && (
+        <span class="audit-request">
+          {line.request.tool} <code><InOrder text={(line.request.ran ?? line.request.target).split("\n")[0] ?? ""} /></code>
+        </span>
+      )}
       <span class="audit-more muted">
         {session !== undefined && <a href={href({ view: "session", id: session })}><InOrder text={sessionName(session)} /></a>}
         {line.rule != null && <code><InOrder text={line.rule} /></code>}

@@ -30,9 +30,11 @@ interface Props {
   language?: string | undefined;
   /** Number of the first line of a file; without one lines have no numbers. */
   firstLine?: number | undefined;
+  /** Size of the whole output in bytes, if the text is only its beginning. */
+  size?: number | undefined;
 }
 
-export function Output({ text, name, tone = "plain", from = "start", language, firstLine }: Props): VNode | null {
+export function Output({ text, name, tone = "plain", from = "start", language, firstLine, size }: Props): VNode | null {
   const [open, toggle] = useFold(`output-${name}`, false);
   const [loaded, setLoaded] = useState<{ of: string; text: string } | undefined>(undefined);
   const whole = loaded?.of === text ? loaded.text : text;
@@ -46,7 +48,7 @@ export function Output({ text, name, tone = "plain", from = "start", language, f
   const drawn = plain.slice(begin, end);
   const syntax = useSyntax(language === undefined ? "" : drawn, language);
   if (plain === "") return null;
-  const cutBytes = whole === text ? bytesBefore(text) : undefined;
+  const cutBytes = whole === text ? (size ?? bytesBefore(text)) : undefined;
   // After a gap the numbers would be wrong.
   const isNumbered = firstLine !== undefined && cutBytes === undefined;
   return (

@@ -5,6 +5,7 @@ import { meta } from "../app/store.ts";
 import type { Conversation, Lane, Settled, ToolItem } from "../model/conversation.ts";
 import { answersOf } from "../model/answers.ts";
 import { decisionText, isLocal } from "../model/decision.ts";
+import { persistedBytes } from "../model/full-output.ts";
 import { rowsOf } from "../model/runs.ts";
 import { changes, fields, list, number, resultText, summary, text } from "../model/tools.ts";
 import { compactTokens, count, duration } from "../text/format.ts";
@@ -147,7 +148,7 @@ function body(tool: ToolItem, all: Conversation, lane: Lane | undefined, hunks: 
             tool.result !== undefined && <Output text={resultText(tool.result)} name={tool.id} tone={failed ? "error" : "plain"} from="end" />
           ) : (
             <>
-              <Output text={out ?? ""} name={tool.id} from="end" />
+              <Output text={out ?? ""} name={tool.id} from="end" size={persistedBytes(tool.account)} />
               <Output text={err ?? ""} name={`${tool.id}-err`} tone="error" from="end" />
               {!out && !err && tool.state === "done" && <p class="nothing">No output</p>}
             </>

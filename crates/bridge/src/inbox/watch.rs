@@ -356,7 +356,7 @@ impl Inbox {
 }
 
 fn subject(view: &SessionView) -> Subject {
-    let title = view.title.clone().or_else(|| view.first_prompt.clone());
+    let title = view.name().map(str::to_owned);
     let subject = Subject::new(view.key.clone(), view.handle, view.cwd.clone(), title);
     Subject { node: view.node.clone(), ..subject }
 }

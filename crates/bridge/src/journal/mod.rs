@@ -32,6 +32,7 @@ use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
 use jiff::Timestamp;
+use tidings_protocol::ui::PermissionResolved;
 
 pub use ask::{Ask, NewAsk, Settle, Settled, Settlement};
 pub use audit::{AUDIT_START, AuditDraft, AuditEntry, AuditKey, Broken, verify_audit, verify_sealed_audit};
@@ -113,6 +114,13 @@ pub trait Journal: fmt::Debug + Send + Sync {
 
     /// An open ask of a session; none if it was settled or is unknown.
     fn open_ask(&self, key: &Key, id: &AskId) -> Call<'_, Option<Ask>>;
+
+    /// An ask, open or settled; none if it is unknown.
+    fn known_ask(&self, key: &Key, id: &AskId) -> Call<'_, Option<Ask>>;
+
+    /// The answers that changed the input of a call, in sessions that have used this session of the CLI. The
+    /// CLI's own file has the inputs that the model asked for.
+    fn changed_inputs(&self, cli_session: &str) -> Call<'_, Vec<PermissionResolved>>;
 
     /// Counts of sessions and open asks.
     fn counts(&self) -> Call<'_, Counts>;

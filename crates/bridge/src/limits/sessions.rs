@@ -93,11 +93,15 @@ pub(crate) const PARK_AFTER: Duration = Duration::from_secs(30 * 60);
 /// Time for sessions to end when the server stops.
 pub(crate) const DRAIN_WAIT: Duration = Duration::from_secs(10);
 
-/// Events of a session on disk that are imported with it. The file has the rest.
-pub(crate) const IMPORTED_EVENTS_MAX: usize = 5000;
+/// Bytes of events of a session on disk that are imported with it. Of longer ones the newest part is, and the
+/// file has the rest. Sessions of weeks have tens of megabytes, which take some seconds.
+pub(crate) const IMPORTED_BYTES_MAX: usize = 256 << 20;
 
-/// The same in bytes.
-pub(crate) const IMPORTED_BYTES_MAX: usize = 8 << 20;
+/// Events that are stored with one write while a session on disk is imported.
+pub(crate) const IMPORTED_PORTION_EVENTS: usize = 1000;
+
+/// Portions that were read before the one that is being stored.
+pub(crate) const IMPORTED_PORTIONS_WAITING: usize = 2;
 
 /// Commands of one session that are remembered, for clients that missed the response to theirs. They are part
 /// of the session's row, and no client sends as many before the first is answered.
@@ -108,6 +112,14 @@ pub(crate) const CALL_EVENTS_MAX: usize = 100_000;
 
 /// The same in bytes: some tenths of a second of reading.
 pub(crate) const CALL_BYTES_MAX: usize = 64 << 20;
+
+/// The least cost in dollars that a session shows besides the lines of its files. Smaller differences come
+/// from rounding.
+pub(crate) const UNLISTED_USD_MIN: f64 = 1e-5;
+
+/// Bytes of an output that Claude Code has put into a file of its own, as they are shown with its call. A
+/// browser draws a part of that.
+pub(crate) const PERSISTED_OUTPUT_BYTES_MAX: u64 = 16 << 20;
 
 /// Bytes of events that are read for one snapshot. Merged they are a fraction of that, and further back than
 /// users scroll on a phone.

@@ -91,6 +91,8 @@ pub(super) struct Memory {
     pub(super) is_held: bool,
     /// True while a turn is under way.
     pub(super) is_turn_open: bool,
+    /// Name of the client that interrupted the turn.
+    pub(super) interrupted_by: Option<String>,
     pub(super) permissions: BTreeSet<String>,
     pub(super) questions: BTreeSet<String>,
     /// Callers that wait for the end of a command.
@@ -156,6 +158,7 @@ impl Entry {
                 closing: None,
                 is_held: false,
                 is_turn_open: false,
+                interrupted_by: None,
                 permissions: BTreeSet::new(),
                 questions: BTreeSet::new(),
                 commands: Waiters::default(),

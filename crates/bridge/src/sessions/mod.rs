@@ -10,6 +10,7 @@
 mod active;
 mod agent_options;
 mod audit_settings;
+pub(crate) mod audited_request;
 mod backends;
 mod config;
 mod delete;

@@ -32,6 +32,10 @@ pub(super) struct SessionSettings {
     pub(super) launch: Launch,
     pub(super) budget: Budget,
     pub(super) totals: Totals,
+    /// The part of the totals that was used before this server resumed the session; budgets do not include
+    /// it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) used_before: Option<Totals>,
     /// Milliseconds that its turns took together.
     pub(super) turns_ms: u64,
     /// The total cost that the agent last reported.
@@ -44,8 +48,13 @@ pub(super) struct SessionSettings {
     pub(super) last_answer: u64,
     /// Prompts that the agent has not certainly received, the oldest first.
     pub(super) queue: Vec<Queued>,
+    /// The session of the CLI whose history this one began with, and the copy of it that was made for this one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) continued: Vec<String>,
     /// The first prompt, in one line.
     pub(super) first_prompt: Option<String>,
+    /// The last prompt, in one line.
+    pub(super) last_prompt: Option<String>,
     /// The last line of the agent's text.
     pub(super) last_line: Option<String>,
     /// The error, if it failed.
@@ -273,13 +282,14 @@ impl SessionSettings {
             cwd: row.cwd.clone(),
             title: row.title.clone(),
             first_prompt: self.first_prompt.clone(),
+            last_prompt: self.last_prompt.clone(),
             labels: row.labels.clone(),
             state: view::phase(&row.state),
             error: self.error.clone(),
             turn_interrupted: self.turn_interrupted,
             stalled: None,
             untrusted: false,
-            cli_session_ids: row.cli_sessions.clone(),
+            cli_session_ids: self.cli_session_ids(row),
             model: self.launch.model.clone(),
             permission_mode: self.launch.permission_mode.clone(),
             policy: self.launch.policy,
@@ -309,6 +319,12 @@ impl SessionSettings {
         }
     }
 
+    /// The sessions of the CLI that it has used; before its first prompt the copy that was made for it.
+    fn cli_session_ids(&self, row: &Session) -> Vec<String> {
+        let copy = self.continued.get(1).filter(|_| row.cli_sessions.is_empty());
+        row.cli_sessions.iter().chain(copy).cloned().collect()
+    }
+
     /// The reason for which this server offers nothing but reading.
     fn limited(&self) -> Option<String> {
         let continued = self.continued_on.as_ref().map(|node| format!("The server `{node}` continues it"));
@@ -336,11 +352,33 @@ impl SessionSettings {
         self.turn_interrupted = false;
     }
 
+    /// Takes a prompt as the last one, unless it is a command.
+    pub(super) fn note_last_prompt(&mut self, prompt: &str) {
+        self.last_prompt = last_prompt_line(prompt).or(self.last_prompt.take());
+    }
+
     /// Takes a prompt as the first one, if there was none with text before.
     pub(super) fn note_prompt(&mut self, prompt: &str) {
         if self.first_prompt.is_none() {
             self.first_prompt = prompt_line(prompt);
         }
+    }
+
+    /// Begins with the totals of a session that this one resumes.
+    pub(super) fn begin_with(&mut self, used: Totals) {
+        self.totals.turns += used.turns;
+        self.totals.cost_usd += used.cost_usd;
+        self.used_before = Some(used);
+    }
+
+    /// Dollars of the budget that are used up.
+    pub(super) fn budget_used_usd(&self) -> f64 {
+        self.totals.cost_usd - self.used_before.as_ref().map_or(0.0, |before| before.cost_usd)
+    }
+
+    /// Turns of the budget that are used up.
+    fn budget_used_turns(&self) -> u64 {
+        self.totals.turns.saturating_sub(self.used_before.as_ref().map_or(0, |before| before.turns))
     }
 
     /// Parses stored settings. Those of a later version that cannot be parsed count as empty.
@@ -356,10 +394,10 @@ impl SessionSettings {
     /// left.
     fn exhausted(&self, turns: u64) -> Option<String> {
         let Budget { max_turns, budget_usd, max_seconds } = &self.budget;
-        if let Some(max) = max_turns.filter(|max| self.totals.turns.saturating_add(turns) >= *max) {
+        if let Some(max) = max_turns.filter(|max| self.budget_used_turns().saturating_add(turns) >= *max) {
             return Some(format!("The session has used its budget of {}", counted(max, "turn")));
         }
-        if let Some(max) = budget_usd.filter(|max| self.totals.cost_usd >= *max) {
+        if let Some(max) = budget_usd.filter(|max| self.budget_used_usd() >= *max) {
             return Some(format!("The session has used its budget of ${max:.2}"));
         }
         if let Some(max) = max_seconds.filter(|max| self.turns_ms >= max.saturating_mul(1000)) {
@@ -413,6 +451,11 @@ impl Queued {
             state: self.state,
         }
     }
+}
+
+/// A prompt as the name of a session, unless it is a command.
+pub(super) fn last_prompt_line(prompt: &str) -> Option<String> {
+    prompt_line(prompt).filter(|line| !line.starts_with('/'))
 }
 
 #[cfg(test)]

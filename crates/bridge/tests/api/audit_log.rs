@@ -1,10 +1,15 @@
 //! The audit log: export, check, pages and filters.
 
 use jiff::Timestamp;
-use serde_json::Value;
-use tidings_bridge::journal::{AUDIT_START, AuditDraft, AuditEntry, verify_audit};
+use serde_json::{Value, json};
+use tidings_agent::pending::Outcome;
+use tidings_bridge::journal::{
+    AUDIT_START, AskId, AuditDraft, AuditEntry, Class, Draft, Kind, NewAsk, Settle, verify_audit,
+};
+use tidings_protocol::mobile::RiskLevel;
+use tidings_protocol::ui::PermissionDetails;
 
-use crate::api::server::Server;
+use crate::api::server::{Server, key};
 
 #[tokio::test]
 async fn t15_the_audit_log_is_exported_whole_and_can_be_checked() {
@@ -57,5 +62,63 @@ async fn the_audit_log_has_pages_and_filters() {
         let numbers =
             text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["number"].as_u64());
         assert_eq!(numbers.collect::<Option<Vec<_>>>().unwrap(), wanted, "{query}");
+    }
+}
+
+/// The log has the digest of a request; the session has the request.
+#[tokio::test]
+async fn p40_the_newest_lines_show_the_commands_that_they_are_about() {
+    let server = Server::start().await;
+    let key = key();
+    let fence = server.journal().claim(&key).await.unwrap();
+    let at = Timestamp::UNIX_EPOCH;
+    let event =
+        |n: u64| Draft::new(Class::Durable, at, Kind::new("System").unwrap(), format!("{{\"n\":{n}}}"));
+    for (n, updated) in [(1, None), (2, Some("make check"))] {
+        let id = AskId::new(format!("toolu_{n}")).unwrap();
+        let details =
+            PermissionDetails::new(1, id.as_str(), "Bash", json!({"command": "make all"}), RiskLevel::Low);
+        let body = json!({"ask": "permission", "request": null, "details": details});
+        let ask = NewAsk {
+            id: id.clone(),
+            kind: "permission".to_owned(),
+            digest: Some("d".to_owned()),
+            body: serde_json::to_vec(&body).unwrap().into(),
+            deadline: None,
+            event: event(n),
+        };
+        server.journal().ask(&key, fence, ask).await.unwrap();
+        let answer = match updated {
+            Some(command) => json!({"decision": "allow", "updated_input": {"command": command}}),
+            None => json!({"decision": "allow"}),
+        };
+        let audit = AuditDraft {
+            session: Some(key.to_string()),
+            ask: Some(id.to_string()),
+            changed: updated.map(|_| "e".to_owned()),
+            ..AuditDraft::new(at, "ada", "allowed")
+        };
+        let settle = Settle {
+            outcome: Outcome::by_person(answer.to_string(), "ada"),
+            event: event(n + 10),
+            audit: Some(audit),
+        };
+        server.journal().settle(&key, &id, settle).await.unwrap();
+    }
+    let lines = async |query: &str| -> Vec<Value> {
+        let url = server.url(&format!("/v1/audit?{query}"));
+        let text = reqwest::Client::new().get(url).bearer_auth("admin").send().await.unwrap();
+        text.text().await.unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let shown = lines("limit=2&requests=true").await;
+    assert_eq!(shown[0]["request"], json!({"tool": "Bash", "target": "make all"}));
+    assert_eq!(shown[1]["request"], json!({"tool": "Bash", "target": "make all", "ran": "make check"}));
+    // The export is what was hashed.
+    for query in ["limit=2", "requests=true"] {
+        let lines = lines(query).await;
+        assert!(lines.iter().all(|line| line.get("request").is_none()), "{query}");
+        let entries: Vec<AuditEntry> =
+            lines.into_iter().map(|line| serde_json::from_value(line).unwrap()).collect();
+        assert_eq!(verify_audit((0, AUDIT_START), &entries).unwrap().0, 2);
     }
 }

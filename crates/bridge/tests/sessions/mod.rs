@@ -9,6 +9,7 @@ mod full;
 mod limits;
 mod modes;
 mod naming;
+mod one_truth;
 mod repeats;
 pub(crate) mod test_server;
 mod writers;

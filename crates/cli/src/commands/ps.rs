@@ -131,8 +131,9 @@ fn table(
         let project = project_name(session);
         let age = session.active.parse().map_or_else(|_| String::new(), |active| human::age(active, now));
         let waiting = waiting.get(&session.key).copied().unwrap_or_default();
-        let candidates =
-            [session.stalled.as_deref(), session.error.as_deref(), session_lookup::title(session)];
+        // An interrupt of the last turn is no failure of the session.
+        let error = session.error.as_deref().filter(|_| !session.turn_interrupted);
+        let candidates = [session.stalled.as_deref(), error, session_lookup::title(session)];
         let line =
             candidates.into_iter().flatten().next().or(session.last_line.as_deref()).unwrap_or_default();
         let waiting = if waiting > 0 { format!("({waiting} waiting) ") } else { String::new() };
@@ -198,6 +199,26 @@ mod tests {
             view[name] = value.clone();
         }
         serde_json::from_value(view).unwrap()
+    }
+
+    /// Lists of sessions on disk, here and in the official SDKs, take the last prompt too.
+    #[test]
+    fn c31_a_session_without_a_title_has_the_name_that_it_has_in_the_list() {
+        let prompts = json!({"title": null, "first_prompt": "Mend it", "last_prompt": "And the gate"});
+        let text = table(&[session(&prompts)], &BTreeMap::new(), Timestamp::UNIX_EPOCH, 200);
+        assert!(text.ends_with("  And the gate\n"), "{text}");
+    }
+
+    #[test]
+    fn p43_an_interrupt_is_not_a_title() {
+        let error = "The turn was interrupted";
+        for (more, expected) in [
+            (json!({"error": error, "turn_interrupted": true}), "The build"),
+            (json!({"error": error}), error),
+        ] {
+            let text = table(&[session(&more)], &BTreeMap::new(), Timestamp::UNIX_EPOCH, 200);
+            assert!(text.ends_with(&format!("  {expected}\n")), "{text}");
+        }
     }
 
     #[test]

@@ -52,9 +52,9 @@ pub(crate) fn name_or_pick_from(
     })
 }
 
-/// Returns the title of a session, or else its first prompt.
+/// Returns the name of a session: the title, or else a prompt.
 pub(crate) fn title(session: &SessionView) -> Option<&str> {
-    session.title.as_deref().or(session.first_prompt.as_deref())
+    session.name()
 }
 
 /// Finds a session by its number, its key, an id of the CLI, or a prefix of a key or id.

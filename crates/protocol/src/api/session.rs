@@ -19,6 +19,10 @@ shapes! {
         /// First prompt, as one line cut to 200 characters: serves as the title if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub first_prompt: Option<String>,
+        /// Last prompt, as one line cut to 200 characters: the name of a session without a title, as in lists
+        /// of sessions on disk.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub last_prompt: Option<String>,
         /// Arbitrary labels for finding it.
         #[serde(default)]
         pub labels: BTreeMap<String, String>,
@@ -356,6 +360,14 @@ open_enums! {
         Deny,
         /// Every request is allowed. Requires the scope `admin` and a server that allows it.
         Allow,
+    }
+}
+
+impl SessionView {
+    /// Name of the session: the title, or else the last prompt, or else the first.
+    pub fn name(&self) -> Option<&str> {
+        let title = self.title.as_deref().map(str::trim).filter(|title| !title.is_empty());
+        title.or(self.last_prompt.as_deref()).or(self.first_prompt.as_deref())
     }
 }
 

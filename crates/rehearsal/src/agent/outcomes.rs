@@ -16,8 +16,15 @@ pub(super) fn scripted(call: &Call) -> Outcome {
         return Outcome { content, is_error: Some(true), output, ..Outcome::default() };
     }
     let content = given.unwrap_or_else(|| usual(call));
-    let output = call.block.output.clone().unwrap_or_else(|| structured(call, &content));
+    let output = call.block.output.clone().filter(|_| !is_edited(call));
+    let output = output.unwrap_or_else(|| structured(call, &content));
     Outcome { content, is_error: (call.name == "Bash").then_some(false), output, ..Outcome::default() }
+}
+
+/// True if the host changed the input of a call whose result repeats it: the result in the script belongs to
+/// the input in the script.
+fn is_edited(call: &Call) -> bool {
+    matches!(call.name.as_str(), "Edit" | "Write") && call.input != json!(call.block.input)
 }
 
 /// Default result for the model when a tool succeeded.

@@ -52,6 +52,8 @@ pub struct Response<'a> {
     pub fast: bool,
     /// True for a response to a sub-agent.
     pub sub_agent: bool,
+    /// True if all of its lines are copies, as in a fork of another session.
+    pub copied: bool,
 }
 
 impl Ledger {
@@ -188,6 +190,7 @@ impl Ledger {
             tokens: row.usage.tokens(),
             fast: row.usage.fast,
             sub_agent: row.claim.source != SightingSource::Conversation,
+            copied: row.claim.copied,
         }
     }
 

@@ -135,7 +135,7 @@ pub fn compare(found: &SessionScan, ledger: &Ledger, prices: &Prices) -> (Vec<Co
 
 /// Tokens in the lines of a session, also those counted for another session.
 fn tokens_in(session: &SessionFiles) -> Tokens {
-    let alone = SessionScan { sessions: vec![session.clone()], ..SessionScan::default() };
+    let alone = SessionScan::of(session.clone());
     let mut sum = Tokens::default();
     for response in Ledger::read(&alone, &mut Cache::none(), &|_| {}).responses() {
         sum.add(&response.tokens);

@@ -52,6 +52,7 @@ impl RunningCost {
                 tokens: row.usage.tokens(),
                 fast: row.usage.fast,
                 sub_agent: row.claim.source != SightingSource::Conversation,
+                copied: row.claim.copied,
             };
             sum.tokens.add(&response.tokens);
             match prices.cost(&response) {

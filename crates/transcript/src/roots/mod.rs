@@ -54,6 +54,13 @@ pub struct SessionScan {
     pub(crate) unwanted: HashSet<String>,
 }
 
+impl SessionScan {
+    /// One session alone.
+    pub fn of(session: SessionFiles) -> Self {
+        SessionScan { sessions: vec![session], ..SessionScan::default() }
+    }
+}
+
 /// Number of ids listed in an error about an ambiguous id.
 const CANDIDATES_MAX: usize = 5;
 

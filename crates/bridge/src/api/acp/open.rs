@@ -122,9 +122,9 @@ pub(super) async fn list(
             // A session without a prompt has nothing to show.
             if view.head > 0 {
                 all.push(ListedSession {
+                    title: view.name().map(str::to_owned),
                     session: view.key,
                     cwd: view.cwd,
-                    title: view.title.or(view.first_prompt),
                     updated: Some(view.active),
                 });
             }

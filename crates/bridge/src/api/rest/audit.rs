@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::header::{self, HeaderName};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::api::Api;
 use crate::api::visibility::Visibility;
@@ -17,6 +17,7 @@ use crate::http::Query;
 use crate::journal::AuditEntry;
 use crate::limits::LIST_MAX;
 use crate::sessions::Sessions;
+use crate::sessions::audited_request::AuditedRequest;
 
 const HEADERS: [(HeaderName, &str); 2] =
     [(header::CONTENT_TYPE, "application/x-ndjson"), (header::CACHE_CONTROL, "no-store")];
@@ -31,6 +32,25 @@ pub(crate) struct AuditQuery {
     q: String,
     decision: Option<String>,
     session: Option<String>,
+    #[serde(default)]
+    requests: bool,
+}
+
+/// The requests that lines are about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Requests {
+    Shown,
+    Left,
+}
+
+/// A line, with the request that it is about. The log itself has only the digest of a request, so the hash
+/// of the line does not cover it.
+#[derive(Debug, Serialize)]
+struct ShownLine<'a> {
+    #[serde(flatten)]
+    entry: &'a AuditEntry,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request: Option<AuditedRequest>,
 }
 
 /// Gets the audit log: one line of JSON for each decision, chained to the line before.
@@ -45,6 +65,7 @@ pub(crate) struct AuditQuery {
         ("q" = Option<String>, Query, description = "Only lines that contain all of these words, ignoring case"),
         ("decision" = Option<String>, Query, description = "Only lines with this decision"),
         ("session" = Option<String>, Query, description = "Only lines about the session with this key"),
+        ("requests" = Option<bool>, Query, description = "With `limit`: adds `request`, the tool and the target of the request, where the session has it still"),
     ),
     responses((status = 200, description = "The lines, the oldest first", content_type = "application/x-ndjson")),
 )]
@@ -54,8 +75,9 @@ pub(crate) async fn audit(
     Query(query): Query<AuditQuery>,
 ) -> Result<Response, Error> {
     let filter = AuditFilter::new(&query);
+    let requests = if query.requests { Requests::Shown } else { Requests::Left };
     if let Some(limit) = query.limit {
-        return newest(&api, caller, filter, limit.clamp(1, LIST_MAX)).await;
+        return newest(&api, caller, filter, limit.clamp(1, LIST_MAX), requests).await;
     }
     let after = query.after;
     let journal = api.sessions.broadcast().journal();
@@ -85,7 +107,13 @@ pub(crate) async fn audit(
 }
 
 /// The newest lines that fit, the oldest of them first.
-async fn newest(api: &Api, caller: Caller, mut filter: AuditFilter, limit: usize) -> Result<Response, Error> {
+async fn newest(
+    api: &Api,
+    caller: Caller,
+    mut filter: AuditFilter,
+    limit: usize,
+    requests: Requests,
+) -> Result<Response, Error> {
     let (sessions, mut visibility) = (&api.sessions, Visibility::new(caller));
     let (mut kept, mut after) = (VecDeque::new(), filter.after);
     'pages: loop {
@@ -106,7 +134,11 @@ async fn newest(api: &Api, caller: Caller, mut filter: AuditFilter, limit: usize
     }
     let mut lines = Vec::new();
     for entry in &kept {
-        serde_json::to_writer(&mut lines, entry)
+        let request = match requests {
+            Requests::Shown => sessions.audited_request(entry).await,
+            Requests::Left => None,
+        };
+        serde_json::to_writer(&mut lines, &ShownLine { entry, request })
             .map_err(|error| Error::new(Code::Internal, error.to_string(), ""))?;
         lines.push(b'\n');
     }
@@ -159,7 +191,7 @@ impl AuditFilter {
             return known.clone();
         }
         let view = sessions.find(key).await.ok();
-        let name = view.and_then(|view| view.title.or(view.first_prompt)).unwrap_or_default();
+        let name = view.and_then(|view| view.name().map(str::to_owned)).unwrap_or_default();
         if self.names.len() >= LIST_MAX {
             self.names.clear();
         }

@@ -127,7 +127,7 @@ pub(crate) async fn get_call(
 ) -> Answer<WholeCall> {
     visibility::check(&api.sessions, &caller, &id).await?;
     let before = before.as_deref().map(number).transpose()?;
-    api.sessions.call(&id, &tool_use_id, before).await.map(Json)
+    api.sessions.call(&caller, &id, &tool_use_id, before).await.map(Json)
 }
 
 /// Gets the images and files that came with one prompt. Events only mention them, without their content.

@@ -11,6 +11,8 @@ use crate::api::Api;
 use crate::caller::Caller;
 use crate::error::{Code, Error};
 use crate::http::{Answer, Path};
+use crate::sessions::reading::changed_inputs::ChangedInputs;
+use crate::sessions::reading::persisted_output;
 use crate::snapshot::belongs_to_call;
 
 /// Gets the whole input and output of one tool call, on any branch.
@@ -28,9 +30,13 @@ pub(crate) async fn transcript_call(
     Path((id, tool_use_id)): Path<(String, String)>,
 ) -> Answer<WholeCall> {
     let archive = api.archive.clone();
+    let changed = ChangedInputs::read(&**api.sessions.broadcast().journal(), &id).await?;
     let call = api.transcripts.run(move |store| {
-        let session = Session::open(&store.session_or_copy(archive.as_ref(), &caller, &id)?.files)?;
-        call(&session, tool_use_id)
+        let files = store.session_or_copy(archive.as_ref(), &caller, &id)?.files;
+        let mut call = call(&Session::open(&files)?, tool_use_id)?;
+        call.events = changed.insert(call.events, 0);
+        persisted_output::complete(&mut call.events, &[files]);
+        Ok(call)
     });
     call.await.map(Json)
 }

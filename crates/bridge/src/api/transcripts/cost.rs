@@ -10,6 +10,7 @@ use tidings_transcript::list::{self, ListFilter};
 use tidings_transcript::roots::SessionFiles;
 
 use super::times;
+use super::unlisted::{self, ReportedCosts};
 use crate::api::Api;
 use crate::caller::Caller;
 use crate::error::{Code, Error};
@@ -86,6 +87,7 @@ pub(crate) async fn transcript_cost(
     caller: Caller,
     Query(params): Query<CostQuery>,
 ) -> Answer<CostReport> {
+    let reported = ReportedCosts::read(&api, &caller).await?;
     let report = api.transcripts.run(move |store| {
         let now = store.now_in(params.tz.as_deref())?;
         let zone = now.time_zone().clone();
@@ -101,7 +103,11 @@ pub(crate) async fn transcript_cost(
         query.session = params.session;
         let found = store.sessions(&caller)?;
         query.labels = cost::labels(query.by, &found);
-        let ledger = store.cache().with(|cache| Ledger::read(&found, cache, &|_| {}));
+        let ledger = store.cache().with(|cache| {
+            let mut ledger = Ledger::read(&found, cache, &|_| {});
+            unlisted::add_to_ledger(&mut ledger, &reported.unlisted(&found, cache));
+            ledger
+        });
         let mut report = ledger.report(&Prices::built_in(), &query);
         let limit = params.limit.unwrap_or(LIST_MAX).min(LIST_MAX);
         if let Some(hidden) = report.rows.len().checked_sub(limit) {

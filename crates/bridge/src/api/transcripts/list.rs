@@ -4,9 +4,10 @@ use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
 use tidings_protocol::api::{Transcript, TranscriptList};
-use tidings_transcript::list::{self, Effort, First, ListFilter, ListedSession};
+use tidings_transcript::list::{self, First, ListFilter, ListedSession};
 
 use super::times;
+use super::unlisted::{self, ReportedCosts};
 use crate::api::Api;
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};
@@ -60,6 +61,7 @@ pub(crate) async fn list_transcripts(
     if let Some(backend) = &query.backend {
         return of_agent(&api, &caller, backend, &query).await.map(Json);
     }
+    let reported = ReportedCosts::read(&api, &caller).await?;
     let list = api.transcripts.run(move |store| {
         let zone = store.now_in(None)?.time_zone().clone();
         let since = query.since.as_deref().map(|since| times::since(since, &zone)).transpose()?;
@@ -80,7 +82,7 @@ pub(crate) async fn list_transcripts(
         let (is_first, is_last) = (start == 0, end == rows.len());
         let mut rows: Vec<_> = rows.drain(start..end).collect();
         if let Some(cache) = store.cache_if_free() {
-            cache.with(|cache| list::fill(&found, &mut rows, cache, Effort::Little, &|_| {}));
+            cache.with(|cache| unlisted::fill_rows(&found, &mut rows, &reported, cache));
         }
         let items: Vec<Transcript> = rows.into_iter().map(|(_, row)| view(row)).collect();
         let id = |item: Option<&Transcript>| item.map(|item| item.id.clone());
@@ -99,13 +101,14 @@ pub(crate) async fn newest_transcripts(
     caller: &Caller,
     limit: usize,
 ) -> Result<Vec<Transcript>, Error> {
+    let reported = ReportedCosts::read(api, caller).await?;
     let caller = caller.clone();
     let list = api.transcripts.run(move |store| {
         let found = store.sessions(&caller)?;
         let mut rows = list::list(&found.sessions, &ListFilter::default());
         rows.truncate(limit);
         if let Some(cache) = store.cache_if_free() {
-            cache.with(|cache| list::fill(&found, &mut rows, cache, Effort::Little, &|_| {}));
+            cache.with(|cache| unlisted::fill_rows(&found, &mut rows, &reported, cache));
         }
         Ok(rows.into_iter().map(|(_, row)| view(row)).collect())
     });

@@ -13,6 +13,7 @@ mod session;
 mod store;
 mod summary;
 mod times;
+mod unlisted;
 
 pub(crate) use change::delete_transcript;
 pub(crate) use list::newest_transcripts;

@@ -20,6 +20,7 @@ use crate::limits::{
     LIST_DEFAULT, PROMPT_SHOWN_CHARS, SNAPSHOT_EVENTS_MAX, TRANSCRIPT_PAGE_BYTES_MAX,
     TRANSCRIPT_RESULT_BYTES_MAX, TRANSCRIPT_WHOLE_PAGE_BYTES_MAX,
 };
+use crate::sessions::reading::changed_inputs::ChangedInputs;
 use crate::sessions::starting::import::listed;
 use crate::snapshot::{Budget, ConversationSnapshot, SnapshotBuilder};
 
@@ -75,11 +76,12 @@ pub(crate) async fn transcript_events(
     Query(query): Query<TranscriptEventsQuery>,
 ) -> Answer<TranscriptEvents> {
     let archive = api.archive.clone();
+    let changed = ChangedInputs::read(&**api.sessions.broadcast().journal(), &id).await?;
     let events = api.transcripts.run(move |store| {
         let found = store.session_or_copy(archive.as_ref(), &caller, &id)?;
         let transcript = about(&found)?;
         let session = Session::open(&found.files)?;
-        let (ConversationSnapshot { from, more, events }, times) = read(&session, &query)?;
+        let (ConversationSnapshot { from, more, events }, times) = read(&session, &changed, &query)?;
         let events = events.iter().map(|(_, event)| serde_json::to_value(event)).collect::<Result<_, _>>();
         let events = events.map_err(|error| Error::new(Code::Internal, error.to_string(), ""))?;
         Ok(TranscriptEvents { transcript, from, more, times, events })
@@ -103,6 +105,7 @@ impl From<tidings_transcript::Error> for ReplayStop {
 /// The events, and their times.
 fn read(
     session: &Session,
+    changed: &ChangedInputs,
     query: &TranscriptEventsQuery,
 ) -> Result<(ConversationSnapshot, Vec<Option<String>>), Error> {
     let leaf = match &query.leaf {
@@ -120,13 +123,13 @@ fn read(
     let mut compactor = SnapshotBuilder::new(Budget { events_max, bytes_max, result_bytes_max });
     let mut times = Vec::new();
     let each = |events: &[UiMessage], at: Option<Timestamp>| {
-        for event in events {
+        for event in changed.insert(events.to_vec(), 0) {
             let seq = times.len() as u64 + 1;
             if query.before.is_some_and(|before| seq >= before) {
                 return Err(ReplayStop::Reached);
             }
             times.push(at);
-            compactor.take(seq, event.clone());
+            compactor.take(seq, event);
         }
         Ok(())
     };

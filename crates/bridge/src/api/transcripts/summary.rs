@@ -8,11 +8,11 @@ use axum::extract::State;
 use jiff::Timestamp;
 use tidings_protocol::api::TranscriptSummary;
 use tidings_transcript::cost::{CostBy, Ledger, Prices, Query};
-use tidings_transcript::limits::LIST_UNREAD_BYTES_MAX;
 use tidings_transcript::list::{self, ListFilter};
 use tidings_transcript::retention::Retention;
 use tidings_transcript::roots::SessionFiles;
 
+use super::unlisted::{self, ReportedCosts};
 use crate::api::Api;
 use crate::caller::Caller;
 use crate::error::{Code, Error};
@@ -26,6 +26,7 @@ const WEEK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
     responses((status = 200, description = "Number, size and cost of the sessions", body = TranscriptSummary)),
 )]
 pub(crate) async fn transcript_summary(State(api): State<Api>, caller: Caller) -> Answer<TranscriptSummary> {
+    let reported = ReportedCosts::read(&api, &caller).await?;
     let summary = api.transcripts.run(move |store| {
         let found = store.sessions(&caller)?;
         let rows = list::list(&found.sessions, &ListFilter::default());
@@ -37,8 +38,9 @@ pub(crate) async fn transcript_summary(State(api): State<Api>, caller: Caller) -
         query.since = Some(month.timestamp());
         let cost = store.cache_if_free().and_then(|cache| {
             cache.with(|cache| {
-                (Ledger::unread_bytes(&found, cache) <= LIST_UNREAD_BYTES_MAX).then(|| {
-                    let ledger = Ledger::read(&found, cache, &|_| {});
+                unlisted::is_quick(&found, cache).then(|| {
+                    let mut ledger = Ledger::read(&found, cache, &|_| {});
+                    unlisted::add_to_ledger(&mut ledger, &reported.unlisted(&found, cache));
                     ledger.report(&Prices::built_in(), &query).total.cost.dollars()
                 })
             })

@@ -41,7 +41,12 @@ pub(super) async fn the_first_answer_wins(stage: Stage<'_>) {
     let winner = answer("ada", "allow").outcome;
     assert_eq!(lost, Settlement::Lost { winner: winner.clone(), at: stored.cursor });
     assert_eq!(stage.journal.outcome(&key, &id).await.unwrap(), Some(winner));
-    assert_eq!(stage.journal.outcome(&key, &AskId::new("toolu_2").unwrap()).await.unwrap(), None);
+    let unknown = AskId::new("toolu_2").unwrap();
+    assert_eq!(stage.journal.outcome(&key, &unknown).await.unwrap(), None);
+    assert_eq!(stage.journal.open_ask(&key, &id).await.unwrap(), None, "it is settled");
+    let known = stage.journal.known_ask(&key, &id).await.unwrap().unwrap();
+    assert_eq!((known.kind.as_str(), &*known.body), ("permission", &*ask("toolu_1", 1).body));
+    assert_eq!(stage.journal.known_ask(&key, &unknown).await.unwrap(), None);
     assert_eq!(stage.bodies(&key).await, ["asked toolu_1", "ada allow"]);
     let log = stage.journal.audit_log(0).await.unwrap();
     assert_eq!(log.iter().map(|entry| entry.who.as_str()).collect::<Vec<_>>(), ["ada"]);

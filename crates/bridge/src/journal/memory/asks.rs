@@ -1,6 +1,9 @@
 //! Asks of a journal in memory.
 
-use super::state::{AskRecord, StoreState};
+use tidings_agent::UiMessage;
+use tidings_protocol::ui::PermissionResolved;
+
+use super::state::{AskRecord, SessionRecord, StoreState};
 use crate::journal::{
     Ask, AskId, Class, Draft, Fence, JournalError, Key, NewAsk, Novelty, Settle, Settled, Settlement, Stored,
 };
@@ -71,6 +74,20 @@ impl StoreState {
     pub(super) fn open_ask(&self, key: &Key, id: &AskId) -> Result<Option<Ask>, JournalError> {
         let ask = self.find(key)?.asks.get(id).filter(|ask| ask.settled.is_none());
         Ok(ask.map(|record| record.ask.clone()))
+    }
+
+    pub(super) fn known_ask(&self, key: &Key, id: &AskId) -> Result<Option<Ask>, JournalError> {
+        Ok(self.find(key)?.asks.get(id).map(|record| record.ask.clone()))
+    }
+
+    pub(super) fn changed_inputs(&self, cli_session: &str) -> Vec<PermissionResolved> {
+        let uses = |record: &&SessionRecord| record.row.cli_sessions.iter().any(|id| id == cli_session);
+        let events = self.sessions.values().filter(uses).flat_map(|record| &record.events);
+        let answers = events.filter_map(|event| match event.message().as_deref() {
+            Some(UiMessage::PermissionResolved(resolved)) => Some(resolved.clone()),
+            _ => None,
+        });
+        answers.filter(|resolved| resolved.updated_input.is_some()).collect()
     }
 
     pub(super) fn asks(&self, key: Option<&Key>) -> Result<Vec<Ask>, JournalError> {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use parking_lot::Mutex;
+use tidings_protocol::ui::PermissionResolved;
 
 use super::{
     Ask, AskId, AuditDraft, AuditEntry, Call, Changed, ClientId, Counts, Cursor, Document, DocumentChange,
@@ -147,6 +148,14 @@ impl Journal for MemoryJournal {
 
     fn open_ask(&self, key: &Key, id: &AskId) -> Call<'_, Option<Ask>> {
         self.with(|state| state.open_ask(key, id))
+    }
+
+    fn known_ask(&self, key: &Key, id: &AskId) -> Call<'_, Option<Ask>> {
+        self.with(|state| state.known_ask(key, id))
+    }
+
+    fn changed_inputs(&self, cli_session: &str) -> Call<'_, Vec<PermissionResolved>> {
+        self.with(|state| Ok(state.changed_inputs(cli_session)))
     }
 
     fn counts(&self) -> Call<'_, Counts> {

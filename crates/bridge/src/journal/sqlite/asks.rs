@@ -13,9 +13,12 @@ use crate::journal::{
 };
 use crate::limits::{LIST_MAX, OPEN_ASKS_MAX};
 
-/// Query of open asks, for [`ask`].
-const OPEN: &str = "SELECT key, epoch, id, kind, digest, body, deadline, opened, opened_at
-    FROM asks JOIN sessions ON handle = session WHERE outcome IS NULL";
+/// Query of asks, for [`ask`].
+const KNOWN: &str = "SELECT key, epoch, id, kind, digest, body, deadline, opened, opened_at
+    FROM asks JOIN sessions ON handle = session WHERE";
+
+/// The condition for open ones.
+const OPEN: &str = "outcome IS NULL";
 
 pub(super) fn open(tx: &mut Tx<'_>, key: &Key, fence: Fence, new: &NewAsk) -> Result<Stored, JournalError> {
     let doing = "open an ask";
@@ -106,10 +109,18 @@ pub(super) fn outcome(conn: &Connection, key: &Key, id: &AskId) -> Result<Option
 
 /// Returns an open ask.
 pub(super) fn find(conn: &Connection, key: &Key, id: &AskId) -> Result<Option<Ask>, JournalError> {
-    let doing = "read an open ask";
+    find_by(conn, key, id, &format!("{KNOWN} {OPEN} AND key = ?1 AND id = ?2"))
+}
+
+/// Returns an ask, open or settled.
+pub(super) fn find_known(conn: &Connection, key: &Key, id: &AskId) -> Result<Option<Ask>, JournalError> {
+    find_by(conn, key, id, &format!("{KNOWN} key = ?1 AND id = ?2"))
+}
+
+fn find_by(conn: &Connection, key: &Key, id: &AskId, sql: &str) -> Result<Option<Ask>, JournalError> {
+    let doing = "read an ask";
     SessionRow::find(conn, key)?;
-    let sql = format!("{OPEN} AND key = ?1 AND id = ?2");
-    let mut find = conn.prepare_cached(&sql).doing(doing)?;
+    let mut find = conn.prepare_cached(sql).doing(doing)?;
     let mut rows = find.query(params![key.as_str(), id.as_str()]).doing(doing)?;
     rows.next().doing(doing)?.map(ask).transpose()
 }
@@ -119,7 +130,7 @@ pub(super) fn list(conn: &Connection, key: Option<&Key>) -> Result<Vec<Ask>, Jou
     let doing = "list the open asks";
     key.map_or(Ok(()), |key| SessionRow::find(conn, key).map(drop))?;
     let which = if key.is_some() { "key = ?1" } else { "?1 IS NULL" };
-    let sql = format!("{OPEN} AND {which} ORDER BY opened_at, key, opened LIMIT ?2");
+    let sql = format!("{KNOWN} {OPEN} AND {which} ORDER BY opened_at, key, opened LIMIT ?2");
     let mut find = conn.prepare_cached(&sql).doing(doing)?;
     let mut rows = find.query(params![key.map(Key::as_str), LIST_MAX]).doing(doing)?;
     let mut asks = Vec::new();

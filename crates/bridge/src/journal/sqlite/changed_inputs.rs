@@ -1,16 +1,16 @@
 //! Inputs that people changed before their calls ran.
 
 use rusqlite::Connection;
-use serde_json::Value;
 use tidings_agent::UiMessage;
+use tidings_protocol::ui::PermissionResolved;
 
 use super::events::row_of;
 use super::failure::Doing as _;
 use crate::journal::{Handle, JournalError};
 use crate::limits::SEQ_MAX;
 
-/// The changed inputs of a session of the CLI, with the ids of their calls.
-pub(super) fn read(conn: &Connection, cli_session: &str) -> Result<Vec<(String, Value)>, JournalError> {
+/// The answers that changed inputs of a session of the CLI.
+pub(super) fn read(conn: &Connection, cli_session: &str) -> Result<Vec<PermissionResolved>, JournalError> {
     let doing = "read changed inputs";
     let mut find = conn.prepare("SELECT DISTINCT session FROM cli_sessions WHERE id = ?1").doing(doing)?;
     let handles: Result<Vec<u64>, _> =
@@ -24,9 +24,9 @@ pub(super) fn read(conn: &Connection, cli_session: &str) -> Result<Vec<(String, 
             let body: Vec<u8> = row.get(0).doing(doing)?;
             // An event that cannot be read is reported elsewhere.
             if let Ok(UiMessage::PermissionResolved(resolved)) = serde_json::from_slice(&body)
-                && let Some(input) = resolved.updated_input
+                && resolved.updated_input.is_some()
             {
-                inputs.push((resolved.tool_use_id, input));
+                inputs.push(resolved);
             }
         }
     }

@@ -38,6 +38,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use tidings_protocol::ui::PermissionResolved;
 
 use self::damage::Damage;
 use self::failure::Doing as _;
@@ -137,7 +138,8 @@ impl SqliteJournal {
     ) -> Result<Vec<(String, serde_json::Value)>, JournalError> {
         let conn = open::reader(path)?;
         schema::check(&conn)?;
-        changed_inputs::read(&conn, cli_session)
+        let answers = changed_inputs::read(&conn, cli_session)?.into_iter();
+        Ok(answers.filter_map(|answer| Some((answer.tool_use_id, answer.updated_input?))).collect())
     }
 
     /// Reads the documents of a kind, also while another process writes the journal. A journal of an earlier
@@ -279,6 +281,16 @@ impl Journal for SqliteJournal {
     fn open_ask(&self, key: &Key, id: &AskId) -> Call<'_, Option<Ask>> {
         let (key, id) = (key.clone(), id.clone());
         self.readers.call(move |conn| asks::find(conn, &key, &id))
+    }
+
+    fn known_ask(&self, key: &Key, id: &AskId) -> Call<'_, Option<Ask>> {
+        let (key, id) = (key.clone(), id.clone());
+        self.readers.call(move |conn| asks::find_known(conn, &key, &id))
+    }
+
+    fn changed_inputs(&self, cli_session: &str) -> Call<'_, Vec<PermissionResolved>> {
+        let cli_session = cli_session.to_owned();
+        self.readers.call(move |conn| changed_inputs::read(conn, &cli_session))
     }
 
     fn damaged_events(&self) -> u64 {

@@ -19,12 +19,12 @@ pub(crate) enum AttachmentSource {
     /// In the queue of the server, until the prompt was answered.
     Queue(Vec<Attachment>),
     /// In the session file of the CLI.
-    OnDisk(AttachmentFiles),
+    OnDisk(CliSessionFiles),
 }
 
-/// The session files of a session, the newest last.
+/// The session files of a session, the newest last: those that it continues, and its own.
 #[derive(Clone)]
-pub(crate) struct AttachmentFiles {
+pub(crate) struct CliSessionFiles {
     config_dir: Option<PathBuf>,
     cli_sessions: Vec<String>,
     /// The CLI may still write to the newest one.
@@ -40,21 +40,32 @@ impl Sessions {
             return Ok(AttachmentSource::Queue(queued.attachments));
         }
         // The prompt may have left the queue a moment ago, together with the first id of the CLI.
+        Ok(AttachmentSource::OnDisk(self.session_files(name).await?))
+    }
+
+    /// Locates the session files of a session.
+    pub(super) async fn session_files(&self, name: &str) -> Result<CliSessionFiles, Error> {
         let row = self.row(name).await?;
+        let settings = self.settings(&row).await;
         let config_dir = self.config().config_dir(settings.launch.demo).map(Path::to_owned);
         let is_agent_alive = view::has_agent(view::phase(&row.state));
-        let files = AttachmentFiles { config_dir, cli_sessions: row.cli_sessions, is_agent_alive };
-        Ok(AttachmentSource::OnDisk(files))
+        let cli_sessions = settings.continued.into_iter().chain(row.cli_sessions).collect();
+        Ok(CliSessionFiles { config_dir, cli_sessions, is_agent_alive })
     }
 }
 
-impl AttachmentFiles {
+impl CliSessionFiles {
+    /// Finds the files, the newest first. A session that continues under another id leaves files behind, which
+    /// the CLI removes some day. It blocks on the disk.
+    pub(super) fn find(&self, caller: &Caller) -> Vec<SessionFiles> {
+        let Some(config_dir) = &self.config_dir else { return Vec::new() };
+        let ids = self.cli_sessions.iter().rev();
+        ids.filter_map(|id| import::find(config_dir.clone(), caller, id).ok()).collect()
+    }
+
     /// Searches the files for the prompt and reads its attachments. It blocks on the disk.
     pub(crate) fn attachments(&self, caller: &Caller, prompt: &str) -> Result<Vec<Attachment>, Error> {
-        let Some(config_dir) = &self.config_dir else { return Err(no_prompt(prompt)) };
-        for id in self.cli_sessions.iter().rev() {
-            // A session that continues under another id leaves files behind, which the CLI removes some day.
-            let Ok(files) = import::find(config_dir.clone(), caller, id) else { continue };
+        for files in self.find(caller) {
             match attachments(&files, prompt) {
                 Err(error) if error.code() == Code::NotFound => {}
                 read => return read,

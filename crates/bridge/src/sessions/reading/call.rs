@@ -3,17 +3,40 @@
 use tidings_agent::UiMessage;
 use tidings_protocol::api::WholeCall;
 
+use crate::caller::Caller;
 use crate::error::{Code, Error};
 use crate::journal::Max;
 use crate::limits::{CALL_BYTES_MAX, CALL_EVENTS_MAX};
 use crate::sessions::Sessions;
+use crate::sessions::reading::persisted_output;
 use crate::sessions::running::frames::FRAME;
 use crate::snapshot::belongs_to_call;
 
 impl Sessions {
-    /// Returns the input and output of a call. The search goes back from the newest event, or from `before`,
-    /// page by page, up to a limit, since a session can be as long as its disk.
+    /// Returns the input and output of a call, with the part of the output that is in a file of its own.
     pub async fn call(
+        &self,
+        caller: &Caller,
+        name: &str,
+        tool_use_id: &str,
+        before: Option<u64>,
+    ) -> Result<WholeCall, Error> {
+        let mut call = self.stored_call(name, tool_use_id, before).await?;
+        if !persisted_output::is_in(&call.events) {
+            return Ok(call);
+        }
+        let (files, caller) = (self.session_files(name).await?, caller.clone());
+        let complete = move || {
+            persisted_output::complete(&mut call.events, &files.find(&caller));
+            call
+        };
+        let lost = |_| Error::new(Code::Internal, "Failed to read the output of a call", "");
+        tokio::task::spawn_blocking(complete).await.map_err(lost)
+    }
+
+    /// Returns the events of a call. The search goes back from the newest event, or from `before`,
+    /// page by page, up to a limit, since a session can be as long as its disk.
+    async fn stored_call(
         &self,
         name: &str,
         tool_use_id: &str,

@@ -134,6 +134,18 @@ pub(in crate::sessions) fn mark_lost(event: &mut UiMessage) {
     }
 }
 
+/// Names the client whose interrupt made the agent withdraw a request.
+pub(in crate::sessions) fn mark_interrupted(event: &mut UiMessage, by: &str) {
+    let (outcome, author) = match event {
+        UiMessage::PermissionResolved(resolved) => (resolved.outcome, &mut resolved.by),
+        UiMessage::InteractionResolved(resolved) => (resolved.outcome, &mut resolved.by),
+        _ => return,
+    };
+    if outcome == Resolution::Cancelled {
+        author.get_or_insert_with(|| by.to_owned());
+    }
+}
+
 pub(in crate::sessions) fn resolution(event: &UiMessage) -> Resolution {
     match event {
         UiMessage::PermissionResolved(resolved) => resolved.outcome,

@@ -43,6 +43,7 @@ pub(in crate::sessions) fn apply(
         UiMessage::UserPrompt(prompt) => {
             if prompt.origin.is_none() {
                 settings.note_prompt(&prompt.text);
+                settings.note_last_prompt(&prompt.text);
                 settings.after_limit.cancel();
             }
             follow_turn(prompt, settings);
@@ -119,8 +120,8 @@ fn is_answered(turn: TurnId, state: QueueState, answers: &[TurnId]) -> bool {
 
 fn count(result: &TurnResult, settings: &mut SessionSettings) {
     settings.totals.cost_usd += turn_cost(result, settings.cost_told);
-    // The agent's own sum leaves out the part that an interrupt cut off; the prices in the session file
-    // include it.
+    // The part that an interrupt cut off, if the agent's own sum leaves it out; the prices in the session
+    // file include it.
     settings.totals.cost_usd += result.interrupted_cost_usd.unwrap_or_default();
     if settings.launch.backend.is_some() && result.cost_usd.is_none() {
         // The agent does not say what it costs, which is not the same as nothing.

@@ -72,6 +72,9 @@ impl Sessions {
         if !matches!(command, SessionCommand::Mode | SessionCommand::Model | SessionCommand::Option) {
             used.entry.cancel_continuing().await?;
         }
+        if command == SessionCommand::Interrupt {
+            used.entry.memory().interrupted_by = Some(caller.name.clone());
+        }
         let (reply, done) = oneshot::channel();
         let wanted = request.clone();
         drop(used.commands.send(ActorCommand::Command(command, request, what, reply)).await);

@@ -14,8 +14,8 @@ use crate::journal::{AskId, Draft, ErrorKind, JournalError, NewAsk, Novelty, Set
 use crate::limits::{LAST_LINE_CHARS, RETRY_WHEN_FULL};
 use crate::sessions::entry::{Change, Entry};
 use crate::sessions::requests::asks::{
-    AskBody, PendingRequest, ask_body_json, ask_of, audit, mark_lost, outcome_name, pending_request,
-    resolution, resolved,
+    AskBody, PendingRequest, ask_body_json, ask_of, audit, mark_interrupted, mark_lost, outcome_name,
+    pending_request, resolution, resolved,
 };
 use crate::sessions::running::changes::{apply, reaches_limit};
 use crate::sessions::running::event_ids::EventIds;
@@ -60,6 +60,12 @@ impl EventSink for JournalSink {
             }
             if self.0.memory().closing.is_none() {
                 events.iter_mut().for_each(mark_lost);
+            }
+            let interrupted_by = self.0.memory().interrupted_by.clone();
+            if let Some(by) = interrupted_by {
+                for event in &mut events {
+                    mark_interrupted(event, &by);
+                }
             }
             let Err(error) = self.store(&events, end).await else { return Ok(()) };
             tracing::error!(session = %self.0.key, %error, "failed to store events; the session ends");
@@ -127,7 +133,10 @@ impl JournalSink {
         let (closing, is_turn_open) = {
             let mut memory = entry.memory();
             match event {
-                UiMessage::TurnStarted(_) => memory.is_turn_open = true,
+                UiMessage::TurnStarted(_) => {
+                    memory.is_turn_open = true;
+                    memory.interrupted_by = None;
+                }
                 // A turn that ends with its agent stays open until that end is stored.
                 UiMessage::Complete { stop_reason, .. } => {
                     memory.is_turn_open = stop_reason.as_str() == EXITED;

@@ -14,12 +14,13 @@ use crate::journal::{Key, NewSession, Novelty, Session};
 use crate::limits::BASE_COMMIT_WAIT;
 use crate::sessions::Sessions;
 use crate::sessions::active::{Admission, hidden_folder};
+use crate::sessions::reading::changed_inputs::ChangedInputs;
 use crate::sessions::running::actor::ActorCommand;
 use crate::sessions::running::command_ids;
 use crate::sessions::running::input;
 use crate::sessions::settings::SessionSettings;
 use crate::sessions::starting::fork::ForkedFile;
-use crate::sessions::starting::import;
+use crate::sessions::starting::import::{self, Continuation};
 use crate::sessions::starting::launch;
 use crate::sessions::starting::writer;
 
@@ -93,8 +94,15 @@ impl Sessions {
             return self.made_before(caller, &new, &row, &made_of).await;
         }
         let is_demo = self.is_demo(&new)?;
+        let continuation = if new.fork { Continuation::Forked } else { Continuation::Resumed };
         let mut past = self.past(caller, &mut new, is_demo).await?;
+        let mut continued: Vec<String> = new.resume.clone().filter(|_| past.is_some()).into_iter().collect();
+        let changed = match continued.first() {
+            Some(id) => ChangedInputs::read(&**self.broadcast().journal(), id).await?,
+            None => ChangedInputs::default(),
+        };
         let forked = self.fork_part(&mut new, &mut past).await?;
+        continued.extend(forked.as_ref().map(|forked| forked.id.clone()));
         if let (Some(id), false) = (&new.resume, new.fork) {
             writer::check_free(self.config().config_dir(is_demo), id).await?;
         }
@@ -105,6 +113,7 @@ impl Sessions {
             made_of: Some(made_of.clone()),
             base_commit: self.commit_of(&new.cwd).await,
             sources: CodeSources::read(&new.cwd),
+            continued,
             ..SessionSettings::of(&new, is_demo)
         };
         if cli_session == CliSessionId::Key {
@@ -147,7 +156,7 @@ impl Sessions {
         self.audit_settings(caller, row.key.as_str(), &new).await;
         let used = self.active_for(caller, row.key.as_str()).await?;
         if let Some(files) = past {
-            used.entry.import_history(files).await?;
+            used.entry.import_history(files, changed, continuation).await?;
         }
         used.entry.notify(Notice::Session { session: used.entry.view() });
         self.send_first_prompt(caller, &new, &row).await?;
@@ -310,8 +319,11 @@ impl Sessions {
             let message = "The file of that session is not known, so that no part of it can be forked";
             return Err(Error::new(Code::Conflict, message, "fork the whole session"));
         };
-        let (now, ids) = (self.config().clock.now(), self.config().ids.clone());
-        let copy = tokio::task::spawn_blocking(move || ForkedFile::create(&files, &point, now, &ids)).await;
+        let (now, ids, title) = (self.config().clock.now(), self.config().ids.clone(), new.title.clone());
+        let copy = tokio::task::spawn_blocking(move || {
+            ForkedFile::create(&files, &point, title.as_deref(), now, &ids)
+        })
+        .await;
         let forked = copy.map_err(|_| Error::new(Code::Internal, "Failed to fork a session", ""))??;
         *past = Some(forked.files.clone());
         new.resume = Some(forked.id.clone());

@@ -25,11 +25,12 @@ impl ForkedFile {
     pub(in crate::sessions) fn create(
         files: &SessionFiles,
         point: &ForkPoint,
+        title: Option<&str>,
         now: Timestamp,
         ids: &Ids,
     ) -> Result<Self, Error> {
         let last = last_entry(&OnDisk::open(files)?, point)?;
-        let options = ForkOptions { up_to: Some(&last), title: None };
+        let options = ForkOptions { up_to: Some(&last), title };
         let forked = fork_session(&SessionFile::of(files)?, options, now, || ids.next())?;
         // From here on the file is removed if something fails.
         let mut made = ForkedFile { id: forked.id, files: files.clone(), path: Some(forked.path.clone()) };

@@ -99,7 +99,7 @@ pub(in crate::sessions) fn options(
     if let Some(dollars) = settings.budget.budget_usd {
         // A running agent is adopted although nothing is left of its budget, and the CLI takes zero for no
         // limit.
-        let left = (dollars - settings.totals.cost_usd).max(LEAST_BUDGET_USD);
+        let left = (dollars - settings.budget_used_usd()).max(LEAST_BUDGET_USD);
         options = options.max_budget_usd(left);
     }
     Ok(options)

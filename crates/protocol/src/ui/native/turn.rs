@@ -50,8 +50,8 @@ events! {
             cost_usd: f64,
             /// Cost of this turn, sub-agents included.
             turn_cost_usd: f64,
-            /// List price of the response that an interrupt cut off. The agent does not include it in
-            /// `cost_usd` and `turn_cost_usd`.
+            /// List price of the response that an interrupt cut off, if the agent leaves it out of `cost_usd`
+            /// and `turn_cost_usd`; some versions of Claude Code include it.
             interrupted_cost_usd: f64,
             /// Tokens of this turn, sub-agents excluded.
             usage: TokenUsage,
