@@ -41,9 +41,13 @@ pub struct RunningCli {
     /// Its status: `idle`, `busy` or `waiting`. Earlier versions do not report one.
     #[serde(default)]
     pub status: Option<String>,
-    /// The dialog that a waiting process shows.
+    /// The dialog that a waiting process shows: `permission prompt`, `input needed` or `dialog open`, for
+    /// example.
     #[serde(default)]
     pub waiting_for: Option<String>,
+    /// True for a process that `claude agents` keeps ready, whose session has not begun.
+    #[serde(default)]
+    pub spare: bool,
     /// The socket on which it takes messages of other sessions.
     #[serde(default)]
     pub messaging_socket_path: Option<PathBuf>,
@@ -63,8 +67,14 @@ impl RunningCli {
             entrypoint: Some(entrypoint.unwrap_or_else(|| "cli".to_owned())),
             status: None,
             waiting_for: None,
+            spare: false,
             messaging_socket_path: None,
         }
+    }
+
+    /// True for a session of `claude --bg`, which shows its dialogs to those who attach to it.
+    pub fn is_background(&self) -> bool {
+        self.kind.as_deref() == Some("bg")
     }
 
     /// The description with the start time of the process that has the id now, if the file does not have it.

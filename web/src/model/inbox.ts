@@ -6,6 +6,7 @@ export const KINDS: Record<InboxKind, string> = {
   permission: "Permission request",
   question: "Question",
   plan: "Plan",
+  dialog: "Dialog where it runs",
   finished: "Turn finished",
   failed: "Turn failed",
   denied: "Denied by auto mode",

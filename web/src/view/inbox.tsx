@@ -29,6 +29,7 @@ const ICONS: Record<InboxKind, IconName> = {
   permission: "bell",
   question: "question",
   plan: "plan",
+  dialog: "bell",
   finished: "check",
   failed: "alert",
   denied: "cross",

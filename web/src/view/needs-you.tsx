@@ -63,6 +63,13 @@ export function NeedsYou({ all, session }: { all: Conversation; drawn: number; s
     if (ask !== undefined) cardShown(element);
   };
   if (ask === undefined) {
+    if (!underWay && session.waits_for !== undefined) {
+      return (
+        <div class="needs-you" role="region" aria-label="Needs you" tabIndex={-1} ref={drawn}>
+          <p class="muted watching">It waits {placeOf(session.origin)}: {session.waits_for}. Answer it there.</p>
+        </div>
+      );
+    }
     if (!underWay) return null;
     return (
       <div class="needs-you sending" role="status" tabIndex={-1} ref={drawn}>

@@ -9,6 +9,7 @@ import { hasMark, isUnread, setMark, setUnread } from "../app/marks.ts";
 import { href } from "../app/route.ts";
 import { deleting, rename, renaming, resumeFile, selected, toggleSelected } from "../app/sessions.ts";
 import { hasScope, open } from "../app/store.ts";
+import { placeOf } from "../model/capabilities.ts";
 import type { Entry } from "../model/groups.ts";
 import { FORK_LABEL, entryName, fileOf, isCopy } from "../model/groups.ts";
 import { nameOf } from "../model/name.ts";
@@ -199,6 +200,7 @@ function lastWords({ last_line: text, first_prompt: prompt }: SessionView): stri
 /** The session's pending request in one line. */
 function wants(session: SessionView): string | undefined {
   if (session.state !== "needs_you") return undefined;
+  if (session.waits_for !== undefined) return `Waits ${placeOf(session.origin)}: ${session.waits_for}`;
   const ask = [...waiting.value.values()].find((one) => one.session === session.key);
   if (ask === undefined) return undefined;
   if ("tool_name" in ask.details) {

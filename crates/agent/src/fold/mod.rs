@@ -106,6 +106,9 @@ struct State {
     todos: Todos,
     /// Tool calls of the open requests.
     asks: BTreeSet<String>,
+    /// The dialog in the agent's own terminal that it waits in, if no request is about it.
+    #[serde(default)]
+    dialog: Option<String>,
     /// The call whose plan was shown last.
     plan: Option<String>,
     phase: Option<SessionPhase>,
@@ -263,7 +266,7 @@ impl Fold {
 
     /// The phase of the session when no special one applies.
     fn resting_phase(&self) -> SessionPhase {
-        if !self.state.asks.is_empty() {
+        if !self.state.asks.is_empty() || self.state.dialog.is_some() {
             SessionPhase::WaitingForPerson
         } else if self.state.turns.open.is_some() {
             SessionPhase::Running
@@ -276,7 +279,11 @@ impl Fold {
     fn enter(&mut self, phase: SessionPhase, out: &mut Out<'_>) {
         if self.state.phase != Some(phase) {
             self.state.phase = Some(phase);
-            out.push(SessionStateChanged::new(self.handle, phase));
+            let mut event = SessionStateChanged::new(self.handle, phase);
+            if phase == SessionPhase::WaitingForPerson && self.state.asks.is_empty() {
+                event.waits_for.clone_from(&self.state.dialog);
+            }
+            out.push(event);
         }
     }
 
@@ -327,6 +334,7 @@ impl Fold {
         self.state.calls.end_all("The agent ended before the call did", out);
         self.state.agents.end_all(out);
         self.state.asks.clear();
+        self.state.dialog = None;
         self.state.phase = Some(SessionPhase::Ended);
         let mut event = SessionStateChanged::new(self.handle, SessionPhase::Ended);
         event.unreported_cost_usd = self.unreported_usd();

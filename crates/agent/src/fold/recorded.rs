@@ -41,6 +41,15 @@ impl Fold {
         self.enter(self.resting_phase(), &mut Out { events, handle: self.handle, agent: None });
     }
 
+    /// Records the dialog in the agent's own terminal that it waits in, or that there is none any more.
+    pub(crate) fn note_dialog(&mut self, dialog: Option<&str>, events: &mut Vec<UiMessage>) {
+        if self.state.dialog.as_deref() == dialog {
+            return;
+        }
+        self.state.dialog = dialog.map(str::to_owned);
+        self.enter(self.resting_phase(), &mut Out { events, handle: self.handle, agent: None });
+    }
+
     /// Adds a prompt to those that the open turn answers.
     pub(crate) fn add_recorded_prompt(&mut self, uuid: &str) {
         self.state.turns.start(uuid);

@@ -53,6 +53,15 @@ impl Replay {
         self.end_turn(out);
     }
 
+    /// Ends the turn of an agent that has exited, if its last response was complete. Files of `-p` and of the
+    /// SDKs do not mark the ends of their turns.
+    pub(crate) fn finish_answered(&mut self, out: &mut Vec<UiMessage>) {
+        let goes_on = |reason: &StopReason| *reason == StopReason::ToolUse || reason.as_str() == "pause_turn";
+        if self.stop_reason.as_ref().is_some_and(|reason| !goes_on(reason)) {
+            self.end_turn(out);
+        }
+    }
+
     fn assistant(&mut self, entry: &EntryRef<'_>, agent: Option<&str>, out: &mut Vec<UiMessage>) {
         let message = entry.message_view();
         if agent.is_none()

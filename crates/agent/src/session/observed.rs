@@ -55,6 +55,9 @@ pub enum Observation {
         /// The position that the sink gets with the events.
         position: u64,
     },
+    /// The dialog that the agent waits in, as it names it, if no request is about it; none if it waits in no
+    /// such dialog.
+    Dialog(Option<String>),
     /// The agent has ended.
     Ended,
 }
@@ -234,6 +237,10 @@ impl ObservedTask {
                 self.replay.fold_mut().note_rest(events);
                 Some(position)
             }
+            Observation::Dialog(dialog) => {
+                self.replay.fold_mut().note_dialog(dialog.as_deref(), events);
+                None
+            }
             Observation::Ended => None,
         }
     }
@@ -245,6 +252,7 @@ impl ObservedTask {
         for settled in self.pending.disconnect_all() {
             self.replay.fold_mut().step(Input::RequestSettled(&settled), &mut events);
         }
+        self.replay.finish_answered(&mut events);
         self.replay.fold_mut().step(Input::Exited(&Exit::default()), &mut events);
         // A session file has no results, so nothing in it is reported. Its cost is counted from its entries.
         for event in &mut events {

@@ -126,11 +126,20 @@ impl Inbox {
             self.note_seen(&session, event.cursor.seq - 1);
         }
         match &*message {
+            UiMessage::SessionStateChanged(changed) if changed.waits_for.is_some() => {
+                let mut item =
+                    Item::new(dialog_id(&session), InboxKind::Dialog, at, self.subject(&session).await);
+                item.line.clone_from(&changed.waits_for);
+                self.add(item);
+                self.note_seen(key.as_str(), event.cursor.seq);
+            }
             UiMessage::PermissionDetails(details) => {
+                self.dialog_closed(&session);
                 known.asked.insert((session, details.tool_use_id.clone()));
                 self.add_pending(key, &details.tool_use_id).await;
             }
             UiMessage::QuestionDetails(details) => {
+                self.dialog_closed(&session);
                 known.asked.insert((session, details.tool_use_id.clone()));
                 self.add_pending(key, &details.tool_use_id).await;
             }
@@ -167,9 +176,11 @@ impl Inbox {
                 self.note_seen(key.as_str(), event.cursor.seq);
             }
             UiMessage::SessionStateChanged(changed) if changed.state == SessionPhase::Ended => {
+                self.dialog_closed(&session);
                 self.agent_ended(&session, id, at).await;
                 self.note_seen(key.as_str(), event.cursor.seq);
             }
+            UiMessage::SessionStateChanged(_) => self.dialog_closed(&session),
             // A person who writes has seen what happened before.
             UiMessage::UserPrompt(prompt) if prompt.origin.is_none() => {
                 known.limited.remove(&session);
@@ -179,6 +190,12 @@ impl Inbox {
             }
             _ => {}
         }
+    }
+
+    /// Notes that a session does not wait in a dialog of its own any more.
+    fn dialog_closed(&self, session: &str) {
+        let now = self.now();
+        self.state().ledger.settle(&dialog_id(session), "closed", now);
     }
 
     async fn limit_reached(&self, known: &mut Known, session: &str, limit: &RateLimit, at: Millis) {
@@ -308,6 +325,13 @@ impl Inbox {
 
     /// Settles an item whose request does not wait any more.
     async fn settle_unless_pending(&self, item: &Item) {
+        if item.kind == InboxKind::Dialog {
+            let session = item.session().unwrap_or_default();
+            return match self.0.sessions.find(session).await {
+                Ok(view) if view.waits_for.is_some() => {}
+                _ => self.dialog_closed(session),
+            };
+        }
         let (Some(session), Some(id)) = (item.session(), &item.tool_use_id) else { return };
         let (Ok(key), Ok(ask)) = (Key::new(session), crate::journal::AskId::new(id)) else { return };
         let journal = self.0.sessions.broadcast().journal();
@@ -353,6 +377,11 @@ impl Inbox {
     async fn subject(&self, session: &str) -> Option<Subject> {
         self.0.sessions.find(session).await.ok().as_ref().map(subject)
     }
+}
+
+/// The id of the item of a dialog where a session runs. It shows one at a time.
+fn dialog_id(session: &str) -> String {
+    format!("{session}.dialog")
 }
 
 fn subject(view: &SessionView) -> Subject {

@@ -158,6 +158,9 @@ pub(crate) const LEAST_BUDGET_USD: f64 = 1e-6;
 /// Tool calls of an observed session that hooks have announced and not ended. Agents run far fewer at once.
 pub(crate) const ANNOUNCED_CALLS_MAX: usize = 256;
 
+/// Bytes at the end of a session file in which open tool calls are looked for.
+pub(crate) const CALLS_BYTES_MAX: u64 = 1 << 20;
+
 /// Time between two readings of an observed session's files, if nothing reports a change. Network drives do
 /// not.
 pub(crate) const FOLLOW_EVERY: Duration = Duration::from_secs(1);
@@ -202,11 +205,21 @@ pub(crate) const GROWING_SETTLES_AFTER: Duration = Duration::from_secs(600);
 /// Time without an entry after which a turn of an idle process is over, if its file does not say so.
 pub(crate) const IDLE_AFTER: Duration = Duration::from_secs(3);
 
+/// Time after which a dialog that no hook has told of makes its session wait. A hook tells of it in a moment,
+/// and a dialog that was answered here closes in a moment; files are looked at every second.
+pub(crate) const DIALOG_AFTER: Duration = Duration::from_secs(2);
+
+/// The same for a screen in the middle of a turn, which the user may have opened.
+pub(crate) const SCREEN_AFTER: Duration = Duration::from_secs(10);
+
 /// Lines of a session file that wait to become events.
 pub(crate) const FOLLOWED_LINES_WAITING: usize = 64;
 
 /// Bytes at the end of a session file that become events when the session is observed for the first time.
 pub(crate) const FOLLOWED_BYTES_MAX: u64 = 4 << 20;
+
+/// Time in which the session file names the call of a permission request, if no hook has done so.
+pub(crate) const CALL_NAMED_WITHIN: Duration = Duration::from_millis(500);
 
 /// Time for which a request of a sub-agent is held. One that runs in the background shows its dialog only
 /// afterwards.

@@ -240,6 +240,7 @@ fn words(kind: InboxKind) -> &'static str {
         InboxKind::Permission => "A permission request waits for you",
         InboxKind::Question => "A question waits for you",
         InboxKind::Plan => "A plan waits for you",
+        InboxKind::Dialog => "A dialog waits for you where the session runs",
         InboxKind::Finished => "The turn has ended",
         InboxKind::Failed => "The turn has failed",
         InboxKind::Denied => "A tool call was denied",
@@ -256,7 +257,7 @@ impl Occasion {
     /// The occasion of an item of the inbox.
     pub(super) fn of(kind: InboxKind) -> Self {
         match kind {
-            InboxKind::Permission => Occasion::Permission,
+            InboxKind::Permission | InboxKind::Dialog => Occasion::Permission,
             InboxKind::Question | InboxKind::Plan => Occasion::Question,
             InboxKind::Finished => Occasion::TurnEnded,
             InboxKind::Failed | InboxKind::AgentGone => Occasion::Failed,

@@ -309,7 +309,10 @@ impl Memory {
         let stalled = self.stalled.clone().filter(|_| runs);
         let untrusted = self.settings.untrusted && runs;
         let view = SessionView { stalled, untrusted, ..self.settings.view(row, self.pending_counts()) };
-        let view = self.projects.add_to(view);
+        let mut view = self.projects.add_to(view);
+        if view.pending_permissions + view.pending_questions == 0 {
+            view.waits_for = self.observed.as_ref().and_then(|observed| observed.waits_for());
+        }
         match &self.observed {
             None if self.settings.launch.backend.is_none() => view,
             _ => {

@@ -304,6 +304,7 @@ impl SessionSettings {
             budget: self.budget.clone(),
             pending_permissions: pending.permissions,
             pending_questions: pending.questions,
+            waits_for: None,
             queued: self.queue.len() as u64,
             last_line: self.last_line.clone(),
             demo: self.launch.demo,

@@ -4,6 +4,7 @@
 mod growing;
 mod one_outcome;
 mod policies;
+mod states;
 mod take_over;
 mod terminal;
 

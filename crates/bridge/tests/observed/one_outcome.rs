@@ -133,3 +133,34 @@ async fn r3_a_request_whose_hook_is_gone_has_one_outcome_and_the_caller_gets_it(
     assert_eq!((outcomes.len(), logged), (1, 1), "{outcomes:?}");
     assert_ne!(outcomes[0].0, "Allowed");
 }
+
+/// The reason of the answer did not arrive: the key came first.
+#[tokio::test]
+async fn r11_a_denial_after_a_rejection_at_the_keyboard_is_told_so() {
+    let mut terminal = Terminal::new().await;
+    let (status, problem) =
+        answer(&mut terminal, "deny", vec![rejected(Some(true)), interruption(None)]).await;
+    assert_eq!((status, &problem["winner"]["outcome"]), (409, &json!("denied")), "{problem}");
+    assert_eq!(problem["winner"]["by"], "terminal");
+    let (outcomes, logged) = outcomes(&mut terminal).await;
+    assert_eq!((outcomes, logged), (vec![(json!("Denied"), json!("terminal"))], 1));
+}
+
+#[tokio::test]
+async fn r11_a_call_that_was_rejected_while_the_server_was_stopped_ends_once() {
+    let mut terminal = Terminal::new().await;
+    terminal.write([prompt("Make it")]);
+    let held = terminal.ask("toolu_1", "make").await;
+    terminal.until(|session| session["pending_permissions"] == 1).await;
+    terminal.process("7f1c2f7e-7f10-4b58-a0a8-4f9be3f4a001", "waiting");
+    terminal.stop().await;
+    drop(held);
+    terminal.write([rejected(Some(true)), interruption(None)]);
+    terminal.process("7f1c2f7e-7f10-4b58-a0a8-4f9be3f4a001", "idle");
+    terminal.start().await;
+    terminal.until(|session| session["state"] == "idle").await;
+    outcomes(&mut terminal).await;
+    let events = terminal.events().await;
+    let completed = events.iter().filter(|event| event.get("ToolCompleted").is_some());
+    assert_eq!(completed.count(), 1, "{events:?}");
+}

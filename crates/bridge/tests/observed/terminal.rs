@@ -111,14 +111,27 @@ impl Terminal {
         self.process_of(std::os::unix::process::parent_id(), session, status);
     }
 
+    /// The same with other fields, such as the dialog that it shows.
+    pub(crate) fn process_with(&self, status: &str, more: &Value) {
+        self.described(std::os::unix::process::parent_id(), SESSION, status, more);
+    }
+
     pub(crate) fn process_of(&self, pid: u32, session: &str, status: &str) {
+        self.described(pid, session, status, &json!({}));
+    }
+
+    /// Writes the file of a process.
+    pub(crate) fn described(&self, pid: u32, session: &str, status: &str, more: &Value) {
         let fields = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
         let start = fields.rsplit_once(") ").unwrap().1.split(' ').nth(19).unwrap().to_owned();
         let project = self.folder.path().join("project");
-        let process = json!({
+        let mut process = json!({
             "pid": pid, "sessionId": session, "cwd": project, "procStart": start,
             "kind": "interactive", "entrypoint": "cli", "status": status,
         });
+        for (name, value) in more.as_object().unwrap() {
+            process[name] = value.clone();
+        }
         let path = self.folder.path().join(format!("config/sessions/{pid}.json"));
         std::fs::write(path, process.to_string()).unwrap();
     }

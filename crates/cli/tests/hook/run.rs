@@ -164,6 +164,31 @@ fn a_server_that_does_not_reply_is_left_alone_for_a_while() {
     assert_eq!(printed(hook), "{}");
 }
 
+/// The dialog is open meanwhile, so that neither the user nor the session waits for the hook.
+#[test]
+fn r2_the_hook_of_a_permission_request_in_a_terminal_is_patient() {
+    let desk = Desk::new();
+    let listener = Listener::new(&desk.path("data"));
+    ends_silently(desk.start("Stop", &desk.input()));
+    listener.accept().wait_for_close();
+    assert!(desk.path("data/hook-backoff").exists(), "other hooks leave the server alone");
+
+    let ask = || {
+        let mut command = desk.tidings(&["hook", "run", "PermissionRequest"]);
+        feed(command.env("CLAUDE_CODE_SESSION_ATTENDED", "1"), &desk.input())
+    };
+    let hook = ask();
+    let connection = listener.accept();
+    // The server comes back after more than the time for a reply to other hooks.
+    std::thread::sleep(Duration::from_millis(500));
+    connection.reply(&format!("{OK}{ALLOW}"));
+    assert_eq!(printed(hook), ALLOW);
+    // One that does not is given up.
+    let hook = ask();
+    listener.accept().wait_for_close();
+    ends_silently(hook);
+}
+
 #[test]
 fn a_stopped_server_with_a_full_queue_does_not_block_hooks() {
     let desk = Desk::new();

@@ -195,6 +195,8 @@ closed_enums! {
         Question,
         /// A plan waits for approval.
         Plan,
+        /// A session waits in a dialog where it runs, and cannot be answered here.
+        Dialog,
         /// A turn has ended well.
         Finished,
         /// A turn or a session has failed.
@@ -238,10 +240,11 @@ closed_enums! {
 
 impl InboxKind {
     /// All kinds.
-    pub const ALL: [InboxKind; 9] = [
+    pub const ALL: [InboxKind; 10] = [
         InboxKind::Permission,
         InboxKind::Question,
         InboxKind::Plan,
+        InboxKind::Dialog,
         InboxKind::Finished,
         InboxKind::Failed,
         InboxKind::Denied,
@@ -256,6 +259,7 @@ impl InboxKind {
             InboxKind::Permission => "permission",
             InboxKind::Question => "question",
             InboxKind::Plan => "plan",
+            InboxKind::Dialog => "dialog",
             InboxKind::Finished => "finished",
             InboxKind::Failed => "failed",
             InboxKind::Denied => "denied",
@@ -265,9 +269,9 @@ impl InboxKind {
         }
     }
 
-    /// True for requests that wait for an answer.
+    /// True for requests that wait for an answer, here or where the session runs.
     pub fn is_request(self) -> bool {
-        matches!(self, InboxKind::Permission | InboxKind::Question | InboxKind::Plan)
+        matches!(self, InboxKind::Permission | InboxKind::Question | InboxKind::Plan | InboxKind::Dialog)
     }
 }
 

@@ -22,7 +22,11 @@ impl Backend for ObservedProcess {
             return Offer { capabilities: Vec::new(), limited: Some(reason.to_owned()) };
         }
         let place = place(self.origin);
-        let (mut capabilities, reason) = if self.has_hooks.load(Ordering::Relaxed) {
+        let waits_for = self.waits_for();
+        let (mut capabilities, reason) = if let Some(dialog) = &waits_for {
+            let hint = if self.running.is_background() { " with `claude attach`" } else { "" };
+            (Vec::new(), format!("It runs {place}, and waits there ({dialog}): answer it there{hint}"))
+        } else if self.has_hooks.load(Ordering::Relaxed) {
             (vec![SessionCapability::Answer], format!("It runs {place}: prompts are entered there"))
         } else {
             let hint = "`tidings hook install` makes such sessions answerable";
@@ -32,7 +36,7 @@ impl Backend for ObservedProcess {
             capabilities.push(SessionCapability::TakeOver);
         }
         let typed = self.typed_actions();
-        let reason = if typed.is_empty() {
+        let reason = if typed.is_empty() || waits_for.is_some() {
             reason
         } else if self.takes_messages() {
             format!("It runs {place}: prompts reach it as messages of another Claude session, not as yours")

@@ -1,12 +1,14 @@
-//! Tool calls that hooks have announced.
+//! Tool calls that hooks and the session file have announced.
 //!
-//! A permission request of a hook does not name its tool call. The hook before each call does: the request
-//! belongs to the oldest such call of the same agent with the same tool and input that has no request yet.
+//! A permission request of a hook does not name its tool call. The hook before each call does, and so does
+//! the file, if that hook has not reached the server: the request belongs to the oldest such call of the same
+//! agent with the same tool and input that has no request yet.
 
 use std::collections::VecDeque;
 
 use serde_json::Value;
 
+use super::follow::entry_with;
 use crate::limits::ANNOUNCED_CALLS_MAX;
 
 /// Tool calls that have not ended, the oldest first.
@@ -25,6 +27,11 @@ struct AnnouncedCall {
 impl AnnouncedCalls {
     /// Notes a call that is about to run.
     pub(super) fn announce(&mut self, id: &str, agent_id: Option<&str>, tool_name: &str, input: &Value) {
+        if let Some(call) = self.0.iter_mut().find(|call| call.tool_use_id == id) {
+            // The hook has the input with which the tool runs.
+            call.input.clone_from(input);
+            return;
+        }
         if self.0.len() >= ANNOUNCED_CALLS_MAX {
             self.0.pop_front();
         }
@@ -35,6 +42,21 @@ impl AnnouncedCalls {
             input: input.clone(),
             has_request: false,
         });
+    }
+
+    /// Notes the calls and results of an entry of the session file, or of the file of a sub-agent.
+    pub(super) fn read(&mut self, agent_id: Option<&str>, line: &[u8]) {
+        let blocks = |entry: &Value| entry["message"]["content"].as_array().cloned().unwrap_or_default();
+        for call in entry_with(line, b"\"tool_use\"").iter().flat_map(blocks) {
+            if let (Some(id), Some(name)) = (call["id"].as_str(), call["name"].as_str())
+                && !self.0.iter().any(|known| known.tool_use_id == id)
+            {
+                self.announce(id, agent_id, name, &call["input"]);
+            }
+        }
+        for result in entry_with(line, b"\"tool_result\"").iter().flat_map(blocks) {
+            self.end(result["tool_use_id"].as_str().unwrap_or_default());
+        }
     }
 
     /// The call that a permission request is about.
@@ -85,6 +107,25 @@ mod tests {
         assert_eq!(calls.claim(None, "Bash", &json!({"command": "make"})).as_deref(), Some("1"));
         calls.end("1");
         assert_eq!(calls.claim(None, "Bash", &json!({"command": "make"})).as_deref(), Some("2"));
+    }
+
+    #[test]
+    fn r2_the_file_names_the_calls_whose_hooks_have_not_come() {
+        let mut calls = AnnouncedCalls::default();
+        let block =
+            |id: &str, input: &Value| json!({"type": "tool_use", "id": id, "name": "Bash", "input": input});
+        let line = |block: Value| json!({"message": {"content": [block]}}).to_string().into_bytes();
+        let (make, test) = (json!({"command": "make"}), json!({"command": "make test"}));
+        calls.read(None, &line(block("1", &make)));
+        calls.read(Some("agent"), &line(block("2", &make)));
+        calls.read(None, &line(block("3", &test)));
+        calls.read(None, &line(json!({"type": "tool_result", "tool_use_id": "1"})));
+        assert_eq!(calls.claim(None, "Bash", &make), None, "it has a result");
+        assert_eq!(calls.claim(Some("agent"), "Bash", &make).as_deref(), Some("2"));
+        let edited = json!({"command": "make test", "timeout": 1});
+        calls.announce("3", None, "Bash", &edited);
+        calls.read(None, &line(block("3", &test)));
+        assert_eq!(calls.claim(None, "Bash", &edited).as_deref(), Some("3"), "the hook knows better");
     }
 
     #[test]

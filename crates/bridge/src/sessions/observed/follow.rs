@@ -18,7 +18,8 @@ use super::cost::ObservedCost;
 use super::rejections::Rejections;
 use super::{IDLE, ObservedProcess};
 use crate::limits::{
-    FOLLOW_EVERY, FOLLOW_IDLE_EVERY, FOLLOW_PAUSE, FOLLOWED_BYTES_MAX, FOLLOWED_LINES_WAITING, IDLE_AFTER,
+    CALLS_BYTES_MAX, FOLLOW_EVERY, FOLLOW_IDLE_EVERY, FOLLOW_PAUSE, FOLLOWED_BYTES_MAX,
+    FOLLOWED_LINES_WAITING, IDLE_AFTER,
 };
 use crate::sessions::entry::{Change as RowChange, Entry};
 use crate::sessions::settings::SessionSettings;
@@ -73,6 +74,7 @@ pub(super) async fn follow(
     let mut was_busy = false;
     let mut authors = Authors::default();
     let mut was_ours = false;
+    let mut told_dialog = None;
     let mut cost = ObservedCost::default();
     let mut rejections = Rejections::default();
     loop {
@@ -100,6 +102,9 @@ pub(super) async fn follow(
             }
             let file = line.agent.as_ref().map_or("", |(id, _)| id.as_str());
             rejections.note(file, &line.bytes, &process.sent);
+            if line.offset.saturating_add(CALLS_BYTES_MAX) >= line.file_bytes {
+                process.calls().read(Some(file).filter(|id| !id.is_empty()), &line.bytes);
+            }
             if let Some(id) = message_id(&line.bytes) {
                 entry.leave_message(&id).await;
             }
@@ -145,6 +150,11 @@ pub(super) async fn follow(
         if let (true, false, Some(position)) = (is_idle, is_ended, last) {
             is_ended = true;
             process.session.observe(Observation::Idle { position }).await;
+        }
+        let waits_for = process.look_at_dialog(&entry);
+        if waits_for != told_dialog {
+            told_dialog.clone_from(&waits_for);
+            process.session.observe(Observation::Dialog(waits_for)).await;
         }
         if state.is_over {
             process.session.observe(Observation::Ended).await;

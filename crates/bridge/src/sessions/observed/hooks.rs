@@ -19,7 +19,7 @@ use super::process_check::SENTENCE;
 use super::{ObservedProcess, SentAnswer, Sessions};
 use crate::error::{Code, Error};
 use crate::journal::Key;
-use crate::limits::SUBAGENT_HOLD;
+use crate::limits::{CALL_NAMED_WITHIN, FOLLOW_PAUSE, SUBAGENT_HOLD};
 use crate::process::Process;
 use crate::sessions::Observe;
 use crate::sessions::running::sink::{EventSource, JournalSink};
@@ -155,9 +155,12 @@ impl Sessions {
             }
             ("PermissionRequest", _, Some(tool)) => {
                 let is_attended = env.attended.as_deref() != Some("0");
-                let holds = |observe: &Observe| is_attended || observe.hold_unattended;
+                // A session of `claude --bg` stands still in its dialog until a person comes.
+                let has_dialog = is_attended || process.running.is_background();
+                let holds = |observe: &Observe| has_dialog || observe.hold_unattended;
                 if self.config().observe.as_ref().is_some_and(holds) {
-                    return self.hold(process, &input, tool).map(Some);
+                    let call = process.call_of_request(&input, tool).await;
+                    return self.hold(process, &input, tool, call).map(Some);
                 }
             }
             _ => {}
@@ -195,10 +198,10 @@ impl Sessions {
         process: Arc<ObservedProcess>,
         input: &HookInput,
         tool: &str,
+        announced: Option<String>,
     ) -> Result<HeldRequest, Error> {
         let agent_id = input.agent_id.as_deref();
         let request_id = self.config().ids.next();
-        let announced = process.calls().claim(agent_id, tool, &input.tool_input);
         let mut call = json!({
             "tool_name": tool,
             "input": input.tool_input,
@@ -213,7 +216,7 @@ impl Sessions {
         let call = serde_json::from_value(call).map_err(|error| {
             Error::new(Code::Invalid, format!("The permission request cannot be read: {error}"), "")
         })?;
-        process.update(|state| state.was_waiting = false);
+        process.note_request();
         // A sub-agent in the background shows its dialog only when its hook has ended.
         let limit = agent_id.map(|_| SUBAGENT_HOLD);
         let place = input.cwd.as_deref().map_or(SessionFolder::Unknown, SessionFolder::on_disk);
@@ -229,6 +232,22 @@ impl Sessions {
         let sink = JournalSink(entry, EventSource::Files);
         let stored = sink.send_all(vec![UiMessage::from(resolved)], None).await;
         stored.map_err(|error| Error::new(Code::Internal, error.to_string(), ""))
+    }
+}
+
+impl ObservedProcess {
+    /// The call that a permission request is about. If its hook has not come, the file names it in a moment.
+    async fn call_of_request(&self, input: &HookInput, tool: &str) -> Option<String> {
+        let claim = || self.calls().claim(input.agent_id.as_deref(), tool, &input.tool_input);
+        let announced = async {
+            loop {
+                match claim() {
+                    Some(call) => return call,
+                    None => tokio::time::sleep(FOLLOW_PAUSE).await,
+                }
+            }
+        };
+        tokio::time::timeout(CALL_NAMED_WITHIN, announced).await.ok()
     }
 }
 

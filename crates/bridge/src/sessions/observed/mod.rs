@@ -7,6 +7,7 @@
 mod backend;
 mod calls;
 mod cost;
+mod dialog;
 mod follow;
 mod growing;
 mod hooks;
@@ -36,6 +37,7 @@ pub(super) use second_writer::{AgentClaim, StartingAgent};
 pub(super) use watch::watch;
 
 use self::calls::AnnouncedCalls;
+use self::dialog::ShownDialog;
 use self::growing::GrowingFiles;
 use self::process_check::HookSenders;
 use self::second_writer::ProcessId;
@@ -112,6 +114,10 @@ struct ProcessState {
     status: Option<String>,
     /// True if the process has shown a dialog since the newest request came.
     was_waiting: bool,
+    /// The dialog that the process shows.
+    dialog: Option<ShownDialog>,
+    /// The dialog that the session waits in, if no request is about it.
+    waits_for: Option<String>,
     /// The time at which the file of a session without a known process has last grown.
     grown_at: Option<Instant>,
     is_over: bool,
@@ -133,6 +139,7 @@ impl ObservedProcess {
             queue_changed: Notify::new(),
             state: Mutex::new(ProcessState {
                 status: running.status.clone(),
+                dialog: ShownDialog::of(running, None),
                 grown_at: Some(Instant::now()),
                 ..ProcessState::default()
             }),
@@ -162,22 +169,28 @@ impl ObservedProcess {
         &self.sent
     }
 
-    /// Waits until it is known what the dialog did with an answer that was sent. Returns true if the keyboard
-    /// overruled it.
-    pub(super) async fn is_overruled(&self, tool_use_id: &str) -> bool {
+    /// Waits until it is known what the dialog did with an answer that was sent. Returns the answer at the
+    /// keyboard, if that overruled it.
+    pub(super) async fn overruled_by(&self, tool_use_id: &str) -> Option<SentAnswer> {
         // Only a process that has told of its dialog is believed when it says that it works on.
         let told = || {
             let state = self.state();
             state.status.filter(|status| status != BUSY || state.was_waiting)
         };
-        self.sent.is_overruled(tool_use_id, told).await
+        self.sent.outcome(tool_use_id, told).await
     }
 
-    /// Notes the status that the process reports.
-    fn note_status(&self, status: Option<&String>) {
+    /// Notes the status and the dialog that the process reports.
+    fn note_status(&self, running: &RunningCli) {
+        let state = self.state();
+        let dialog = ShownDialog::of(running, state.dialog.as_ref());
+        if state.status == running.status && state.dialog == dialog {
+            return;
+        }
         self.update(|state| {
-            state.was_waiting |= status.is_some_and(|status| status == WAITING);
-            state.status = status.cloned();
+            state.was_waiting |= dialog.is_some();
+            state.status.clone_from(&running.status);
+            state.dialog = dialog;
         });
     }
 

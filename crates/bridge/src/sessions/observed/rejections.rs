@@ -128,7 +128,7 @@ mod tests {
             // Another file says nothing about it.
             rejections.note("agent", br#"{"type":"assistant","message":{"content":[]}}"#, &sent);
         }
-        sent.verdict("toolu_1")
+        sent.is_overruled("toolu_1")
     }
 
     #[test]

@@ -32,10 +32,10 @@ pub(in crate::sessions) enum SentAnswer {
 enum AnswerState {
     /// Not known yet.
     Sent(SentAnswer),
-    /// It was the first one, or the other one says the same.
+    /// It was the first one, or the other one allows the call, too.
     Taken,
-    /// The answer at the keyboard was another one, and came before.
-    Overruled,
+    /// The answer at the keyboard came before.
+    Overruled(SentAnswer),
     /// Only the keyboard has answered.
     Local(SentAnswer),
 }
@@ -88,11 +88,17 @@ impl SentAnswers {
         true
     }
 
+    /// The answer at the keyboard that overruled one, if it is known that there was such an answer.
+    pub(in crate::sessions) fn overruled_by(&self, tool_use_id: &str) -> Option<SentAnswer> {
+        self.state(tool_use_id)?.overruled_by()
+    }
+
     /// True if an answer was overruled; none if that is not known.
-    pub(in crate::sessions) fn verdict(&self, tool_use_id: &str) -> Option<bool> {
+    #[cfg(test)]
+    pub(super) fn is_overruled(&self, tool_use_id: &str) -> Option<bool> {
         match self.state(tool_use_id)? {
             AnswerState::Sent(_) | AnswerState::Local(_) => None,
-            state => Some(state == AnswerState::Overruled),
+            state => Some(state.overruled_by().is_some()),
         }
     }
 
@@ -115,30 +121,32 @@ impl SentAnswers {
 
     /// Decides about an answer, unless that was done before: an answer that was taken stays taken, even if
     /// the call is interrupted later.
-    fn decide(&self, tool_use_id: &str, decide: impl FnOnce(SentAnswer) -> AnswerState) -> bool {
-        let is_overruled = match self.by_call.lock().get_mut(tool_use_id) {
-            Some(SentState { state, .. }) => {
-                if let AnswerState::Sent(answer) = *state {
-                    *state = decide(answer);
-                }
-                *state == AnswerState::Overruled
+    fn decide(
+        &self,
+        tool_use_id: &str,
+        decide: impl FnOnce(SentAnswer) -> AnswerState,
+    ) -> Option<SentAnswer> {
+        let decided = self.by_call.lock().get_mut(tool_use_id).map(|SentState { state, .. }| {
+            if let AnswerState::Sent(answer) = *state {
+                *state = decide(answer);
             }
-            None => false,
-        };
+            *state
+        });
         self.changed.notify_waiters();
-        is_overruled
+        decided?.overruled_by()
     }
 
-    /// Waits until it is known what the CLI did with an answer. Returns true if the keyboard overruled it.
+    /// Waits until it is known what the CLI did with an answer. Returns the answer at the keyboard, if that
+    /// overruled it.
     ///
     /// `status` is the status that the CLI reports. What it does not tell for some time after the end of its
     /// dialog counts as not overruled, but for a denial after which it works on: a denial is reported at
     /// once, and a Yes at the keyboard only when the tool has run.
-    pub(in crate::sessions) async fn is_overruled(
+    pub(in crate::sessions) async fn outcome(
         &self,
         tool_use_id: &str,
         status: impl Fn() -> Option<String>,
-    ) -> bool {
+    ) -> Option<SentAnswer> {
         let is_denial = self.state(tool_use_id) == Some(AnswerState::Sent(SentAnswer::Deny));
         let over = async {
             let closed = async {
@@ -155,22 +163,23 @@ impl SentAnswers {
             if is_running() {
                 tokio::time::sleep(SILENT_DENIAL_WAIT).await;
             }
-            if is_running() { AnswerState::Overruled } else { AnswerState::Taken }
+            if is_running() { AnswerState::Overruled(SentAnswer::Allow) } else { AnswerState::Taken }
         };
         tokio::select! {
-            is_overruled = self.outcome(tool_use_id) => is_overruled,
+            overruled_by = self.reported(tool_use_id) => overruled_by,
             // The caller is told so, and it stays so.
             state = over => self.decide(tool_use_id, |_| state),
         }
     }
 
-    async fn outcome(&self, tool_use_id: &str) -> bool {
+    /// Waits until the CLI has reported which answer it took.
+    async fn reported(&self, tool_use_id: &str) -> Option<SentAnswer> {
         loop {
             let mut changed = std::pin::pin!(self.changed.notified());
             changed.as_mut().enable();
             match self.state(tool_use_id) {
                 Some(AnswerState::Sent(_)) => changed.await,
-                state => return state == Some(AnswerState::Overruled),
+                state => return state?.overruled_by(),
             }
         }
     }
@@ -181,9 +190,19 @@ impl SentAnswers {
 }
 
 impl SentAnswer {
-    /// What becomes of an answer if the keyboard gave another one before, or the same.
+    /// What becomes of an answer if the keyboard has answered before. Two that allow a call have the same
+    /// effect; of two denials only the first one has its reason told to the model.
     fn beside(self, local: SentAnswer) -> AnswerState {
-        if self == local { AnswerState::Taken } else { AnswerState::Overruled }
+        match (self, local) {
+            (SentAnswer::Allow, SentAnswer::Allow) => AnswerState::Taken,
+            _ => AnswerState::Overruled(local),
+        }
+    }
+}
+
+impl AnswerState {
+    fn overruled_by(self) -> Option<SentAnswer> {
+        if let AnswerState::Overruled(local) = self { Some(local) } else { None }
     }
 }
 
@@ -200,6 +219,9 @@ mod tests {
 
     use super::*;
 
+    const ALLOWED: Option<SentAnswer> = Some(SentAnswer::Allow);
+    const DENIED: Option<SentAnswer> = Some(SentAnswer::Deny);
+
     #[tokio::test(start_paused = true)]
     async fn an_answer_stands_unless_the_keyboard_said_otherwise_before() {
         let busy = || Some(BUSY.to_owned());
@@ -210,22 +232,33 @@ mod tests {
         }
         sent.send("rejected", SentAnswer::Allow);
         sent.take("taken");
-        assert!(!sent.is_overruled("taken", busy).await);
-        assert!(!sent.is_overruled("late", idle).await, "nothing is known in time");
-        assert!(sent.is_overruled("silent", busy).await, "a denial would have been reported");
+        assert_eq!(sent.outcome("taken", busy).await, None);
+        assert_eq!(sent.outcome("late", idle).await, None, "nothing is known in time");
+        assert_eq!(sent.outcome("silent", busy).await, ALLOWED, "a denial would have been reported");
         let ran = async { sent.answered_locally("ran", SentAnswer::Allow) };
-        let (is_overruled, ()) = tokio::join!(sent.is_overruled("ran", busy), ran);
-        assert!(is_overruled);
+        assert_eq!(tokio::join!(sent.outcome("ran", busy), ran), (ALLOWED, ()));
         sent.answered_locally("rejected", SentAnswer::Deny);
-        assert!(sent.is_overruled("rejected", busy).await);
+        assert_eq!(sent.outcome("rejected", busy).await, DENIED);
         for id in ["taken", "late"] {
             sent.answered_locally(id, SentAnswer::Allow);
-            assert_eq!(sent.verdict(id), Some(false), "{id}: it was told before");
+            assert_eq!(sent.overruled_by(id), None, "{id}: it was told before");
         }
         sent.answered_locally("before", SentAnswer::Deny);
-        assert_eq!(sent.verdict("before"), None);
+        assert_eq!(sent.overruled_by("before"), None);
         sent.send("before", SentAnswer::Allow);
-        assert!(sent.is_overruled("before", busy).await, "the report was read before the answer came");
+        assert_eq!(sent.outcome("before", busy).await, DENIED, "the report was read before the answer came");
+    }
+
+    /// The model is told the reason of the denial that came first.
+    #[tokio::test]
+    async fn r11_a_denial_after_that_of_the_keyboard_is_told_so() {
+        let (sent, busy) = (SentAnswers::default(), || Some(BUSY.to_owned()));
+        for (id, answer) in [("denied", SentAnswer::Deny), ("allowed", SentAnswer::Allow)] {
+            sent.send(id, answer);
+            sent.answered_locally(id, answer);
+        }
+        assert_eq!(sent.outcome("denied", busy).await, DENIED);
+        assert_eq!(sent.outcome("allowed", busy).await, None, "both allow it");
     }
 
     #[test]
@@ -239,7 +272,7 @@ mod tests {
         assert!(sent.stored("call").is_some() && sent.stored("call").is_none());
         assert!(!sent.withhold("call", &cancelled));
         sent.answered_locally("call", SentAnswer::Deny);
-        assert_eq!(sent.verdict("call"), Some(false), "a later interruption is no denial");
+        assert_eq!(sent.overruled_by("call"), None, "a later interruption is no denial");
     }
 
     #[tokio::test(start_paused = true)]
@@ -253,12 +286,12 @@ mod tests {
             tokio::time::sleep(Duration::from_secs(4)).await;
             sent.answered_locally("call", SentAnswer::Deny);
         };
-        assert_eq!(tokio::join!(sent.is_overruled("call", status), rejected), (true, ()));
+        assert_eq!(tokio::join!(sent.outcome("call", status), rejected), (DENIED, ()));
         // An approval that the dialog took is waited for only shortly.
         let busy = || Some(BUSY.to_owned());
         sent.send("another", SentAnswer::Allow);
         let began = tokio::time::Instant::now();
-        assert!(!sent.is_overruled("another", busy).await);
+        assert_eq!(sent.outcome("another", busy).await, None);
         assert!(began.elapsed() <= APPROVAL_WAIT + LOOK_EVERY);
     }
 }

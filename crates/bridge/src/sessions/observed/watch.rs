@@ -129,14 +129,15 @@ impl Sessions {
         let folder = config_dir.clone();
         let listed = tokio::task::spawn_blocking(move || running::list(&folder)).await;
         let running = listed.unwrap_or_default();
-        for process in running.iter().filter(|process| process.entrypoint.as_deref() != Some(ENTRYPOINT)) {
+        let is_shown =
+            |process: &&RunningCli| process.entrypoint.as_deref() != Some(ENTRYPOINT) && !process.spare;
+        for process in running.iter().filter(is_shown) {
             let known = self.observed().get(&process.session_id).cloned();
             match known.filter(|known| known.holds_session(&config_dir)) {
                 // Any process of the user can write such a file: none takes the session of one that still
                 // runs.
                 Some(known) if known.running.pid != process.pid => {}
-                Some(known) if known.state().status == process.status => {}
-                Some(known) => known.note_status(process.status.as_ref()),
+                Some(known) => known.note_status(process),
                 None => self.observe(process, &config_dir).await?,
             }
         }

@@ -32,15 +32,15 @@ impl Entry {
             // Nothing runs without a record.
             return Err(Error::storage_full());
         }
-        let (sent, local) = match &decided {
-            Answer::Allow(_) => (SentAnswer::Allow, Resolution::Denied),
-            _ => (SentAnswer::Deny, Resolution::Allowed),
+        let sent = match &decided {
+            Answer::Allow(_) => SentAnswer::Allow,
+            _ => SentAnswer::Deny,
         };
         // From here on the events of the session do not settle the request.
         let answers = observed.sent_answers();
         answers.send(id.as_str(), sent);
-        let is_overruled = match self.hand_to_agent(caller, id.as_str(), decided.clone()).await {
-            Ok(true) => observed.is_overruled(id.as_str()).await,
+        let overruled_by = match self.hand_to_agent(caller, id.as_str(), decided.clone()).await {
+            Ok(true) => observed.overruled_by(id.as_str()).await,
             handed => {
                 // The dialog was closed a moment ago, and the session reports how.
                 match answers.stored(id.as_str()) {
@@ -48,13 +48,16 @@ impl Entry {
                     None => drop(self.wait_until_settled(id.as_str()).await),
                 }
                 handed?;
-                answers.verdict(id.as_str()) == Some(true)
+                answers.overruled_by(id.as_str())
             }
         };
-        let stored = if is_overruled && self.settle_by_keyboard(id, local).await? {
-            Err(self.overruled(id, local))
-        } else {
-            self.store_answer(caller, id, &decided, prepared).await
+        let local = overruled_by.map(|local| match local {
+            SentAnswer::Allow => Resolution::Allowed,
+            SentAnswer::Deny => Resolution::Denied,
+        });
+        let stored = match local {
+            Some(local) if self.settle_by_keyboard(id, local).await? => Err(self.overruled(id, local)),
+            _ => self.store_answer(caller, id, &decided, prepared).await,
         };
         drop(answers.stored(id.as_str()));
         stored

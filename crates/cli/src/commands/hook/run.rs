@@ -32,6 +32,13 @@ const OWN_SESSION: &str = "TIDINGS_SESSION";
 /// Time for a reply of the server, unless the flag `--reply-ms` has another.
 const REPLY_TIME: Duration = Duration::from_millis(100);
 
+/// The same for a permission request at whose dialog a person is: the dialog is open meanwhile, so that
+/// nothing waits for the hook.
+const REPLY_TIME_BESIDE_DIALOG: Duration = Duration::from_secs(5);
+
+/// Value of the variable that says if a person is at the session.
+const ATTENDED: &str = "1";
+
 /// File in the data folder that is touched when the server did not reply in time.
 const BACKOFF: &str = "hook-backoff";
 
@@ -82,6 +89,8 @@ struct HookCall {
     reply_time: Duration,
     /// True for a hook that `tidings claude` passed to its session.
     is_inline: bool,
+    /// True if the CLI shows a dialog while the hook runs, and does not wait for it.
+    is_beside_dialog: bool,
 }
 
 /// The part of a hook input that the hook itself needs.
@@ -97,24 +106,28 @@ impl HookCall {
         if event.is_empty() || !event.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
             return None;
         }
-        let (mut data, mut reply_time, mut is_inline) = (None, REPLY_TIME, false);
+        let (mut data, mut reply_time, mut is_inline) = (None, None, false);
         while let Some(flag) = args.next() {
             let value = args.next()?;
             match flag.to_str()? {
                 "--data" => data = Some(PathBuf::from(value)),
                 // For tests on busy machines.
-                "--reply-ms" => reply_time = Duration::from_millis(value.to_str()?.parse().ok()?),
+                "--reply-ms" => reply_time = Some(Duration::from_millis(value.to_str()?.parse().ok()?)),
                 VIA => is_inline = true,
                 _ => return None,
             }
         }
-        Some(HookCall { event, data: data.or_else(RootArgs::data_folder)?, reply_time, is_inline })
+        let is_attended = env::var("CLAUDE_CODE_SESSION_ATTENDED").is_ok_and(|value| value == ATTENDED);
+        let is_beside_dialog = event == PERMISSION_REQUEST && is_attended;
+        let usual = if is_beside_dialog { REPLY_TIME_BESIDE_DIALOG } else { REPLY_TIME };
+        let (data, reply_time) = (data.or_else(RootArgs::data_folder)?, reply_time.unwrap_or(usual));
+        Some(HookCall { event, data, reply_time, is_inline, is_beside_dialog })
     }
 
     /// Returns the server's answer; none if there is none, whatever the reason.
     fn answer(&self, parent: Option<Pid>) -> Option<Vec<u8>> {
         let is_own = env::var_os(OWN_SESSION).is_some_and(|value| !value.is_empty());
-        if is_own || self.is_second(parent) || self.backs_off() {
+        if is_own || self.is_second(parent) || (self.backs_off() && !self.is_beside_dialog) {
             return None;
         }
         let endpoint = Endpoint::of(&self.data);

@@ -1,12 +1,16 @@
 //! A connection to a terminal host.
 
 use std::io;
+use std::time::Duration;
 
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
 use super::record::{TerminalFolder, TerminalRecord};
 use super::wire::{self, FromTerminal, TerminalRole, TerminalSize, ToTerminal, TypingOutcome};
+
+/// Time for a program to draw its screen anew after a key.
+const REDRAWN_WITHIN: Duration = Duration::from_secs(1);
 
 /// The side of a connection that receives.
 #[derive(Debug)]
@@ -40,6 +44,18 @@ impl TerminalFolder {
     /// Types Esc, if the screen allows it now.
     pub async fn interrupt(&self, record: &TerminalRecord) -> io::Result<TypingOutcome> {
         self.steer(record, &ToTerminal::Interrupt).await
+    }
+
+    /// Types Esc, whatever is on the screen.
+    pub async fn close_screen(&self, record: &TerminalRecord) -> io::Result<()> {
+        let (mut reader, mut writer) = self.attach(record, TerminalRole::Keys, None).await?;
+        writer.send(&ToTerminal::Keys(b"\x1b".to_vec())).await?;
+        // The host takes no more keys from a connection that has ended.
+        let drawn = async {
+            while !matches!(reader.next().await, Ok(Some(FromTerminal::Output(_)) | None) | Err(_)) {}
+        };
+        drop(tokio::time::timeout(REDRAWN_WITHIN, drawn).await);
+        Ok(())
     }
 
     async fn steer(&self, record: &TerminalRecord, message: &ToTerminal) -> io::Result<TypingOutcome> {

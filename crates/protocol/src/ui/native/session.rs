@@ -56,6 +56,9 @@ events! {
             signal: i32,
             /// Reason for an unexpected end.
             error: String,
+            /// Dialog in the agent's own terminal that it waits in, as the agent names it, such as
+            /// `permission prompt`. It is answered there; absent if a pending request of the session is.
+            waits_for: String,
             /// Cost of responses that the process did not report before it ended, at list prices, in US
             /// dollars.
             unreported_cost_usd: f64,

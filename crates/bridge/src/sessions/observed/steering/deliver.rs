@@ -5,14 +5,15 @@ use std::sync::Arc;
 use tidings::host::terminal::{TypingOutcome, typed_text};
 use tidings_agent::UiMessage;
 use tidings_protocol::api::{Delivery, QueueState};
-use tidings_transcript::running;
+use tidings_transcript::running::{self, RunningCli};
 use tokio::time::Instant;
 
-use super::{BUSY, IDLE, ObservedProcess, Steering};
+use super::{BUSY, IDLE, ObservedProcess, Steering, unreachable};
 use crate::error::Error;
 use crate::limits::{TYPED_SHOWN_WITHIN, TYPING_EVERY};
 use crate::sessions::backends::{Backend, PromptOutcome};
 use crate::sessions::entry::{Change, Entry};
+use crate::sessions::observed::dialog;
 use crate::sessions::settings::{Queued, SessionSettings};
 
 /// Types the prompts of the queue, one after the other, until the process is over.
@@ -38,9 +39,17 @@ async fn step(
     entry: &Entry,
     idle_since: &mut Option<Instant>,
 ) -> Result<(), Error> {
-    let status = entry.status_of(process).await;
-    let is_idle = status.as_deref() == Some(IDLE);
+    let now = entry.described_now(process).await;
+    let status = now.as_ref().and_then(|now| now.status.as_deref());
+    let is_idle = status == Some(IDLE);
     let handed = entry.queued_in(QueueState::Handed);
+    if let (Some(handed), Some(steering)) = (&handed, &process.steering)
+        && now.as_ref().is_some_and(dialog::shows_screen)
+        && typed_text(&handed.content).starts_with('/')
+    {
+        // The screen of a command such as `/usage` takes every key, so no prompt would reach the session.
+        return steering.close_screen().await.map_err(|error| unreachable(&error));
+    }
     if let Some(handed) = handed {
         // The file shows a prompt soon after it was typed, and one that was typed during a turn when the turn
         // takes it. Some commands are not in the file.
@@ -53,7 +62,7 @@ async fn step(
             return Ok(());
         }
     }
-    if !is_idle && status.as_deref() != Some(BUSY) {
+    if !is_idle && status != Some(BUSY) {
         return Ok(());
     }
     let Some(steering) = &process.steering else { return Ok(()) };
@@ -85,10 +94,15 @@ async fn probe(steering: &Steering) -> Option<TypingOutcome> {
 }
 
 impl Entry {
+    /// The process as it describes itself now.
+    async fn described_now(&self, process: &ObservedProcess) -> Option<RunningCli> {
+        let (config_dir, pid) = (self.config_dir.clone()?, process.running.pid);
+        tokio::task::spawn_blocking(move || running::current(&config_dir, pid)).await.ok().flatten()
+    }
+
     /// The status that a process reports in its file.
     pub(super) async fn status_of(&self, process: &ObservedProcess) -> Option<String> {
-        let (config_dir, running) = (self.config_dir.clone()?, process.running.clone());
-        tokio::task::spawn_blocking(move || running::status(&config_dir, &running)).await.ok().flatten()
+        self.described_now(process).await?.status
     }
 
     /// The first prompt to type in a state.

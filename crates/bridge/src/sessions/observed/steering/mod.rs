@@ -55,6 +55,17 @@ impl Steering {
     }
 }
 
+impl Steering {
+    /// Types Esc into a screen that a command has opened. Other dialogs take no keys in their first moment.
+    pub(super) async fn close_screen(&self) -> io::Result<()> {
+        match self {
+            Steering::Terminal(folder, record) => folder.close_screen(record).await,
+            Steering::Tmux(pane) => pane.close_screen().await,
+            Steering::Messages(_) => Ok(()),
+        }
+    }
+}
+
 impl ObservedProcess {
     /// Tells that the queue of prompts has changed.
     pub(in crate::sessions) fn notify_queue(&self) {

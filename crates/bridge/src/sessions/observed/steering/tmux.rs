@@ -66,6 +66,14 @@ impl TmuxPane {
         Ok(TypingOutcome::Typed)
     }
 
+    /// Types Esc, whatever is on the screen.
+    pub(super) async fn close_screen(&self) -> io::Result<()> {
+        if self.screen().await?.is_some() {
+            self.tmux(&["send-keys", "-t", &self.pane, "Escape"], None).await?;
+        }
+        Ok(())
+    }
+
     async fn readiness(&self) -> io::Result<TypingOutcome> {
         Ok(self.screen().await?.map_or(TypingOutcome::NoInputLine, |screen| screen.readiness()))
     }
