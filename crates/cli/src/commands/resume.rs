@@ -1,8 +1,7 @@
 use std::ffi::OsString;
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
+use anyhow::Context as _;
 use clap::Args;
 use tidings::find::{self, Search};
 use tidings::{SessionLock, SessionOwner};
@@ -14,7 +13,7 @@ use tidings_transcript::roots::{Roots, SessionFiles};
 
 use super::session_label::label;
 use super::sessions::RootArgs;
-use super::{pick, session_lookup};
+use super::{claude, pick, session_lookup};
 use crate::commands::remote::RemoteArgs;
 use crate::error::{CannotRun, Exit};
 use crate::human;
@@ -41,7 +40,8 @@ pub(crate) struct Resume {
 }
 
 const EXAMPLES: &str = "\
-A session that the server runs must be idle; its agent ends first. This command works without a server, too.
+A session that the server runs must be idle; its agent ends first. This command works without a server, too. It runs \
+`claude` as `tidings claude` does: the session goes on when the window closes, and takes prompts from elsewhere.
 
 Examples:
   tidings resume                       choose from a list
@@ -60,9 +60,7 @@ impl Resume {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let mut search = Search::from_environment();
         search.program = self.claude_path.clone().or(search.program);
-        let program = search.find()?;
-        let mut claude = Command::new(&program);
-        claude.arg("--resume");
+        let program = std::path::absolute(search.find()?)?;
         let name = match &self.session {
             Some(name) => name.clone(),
             None if pick::can_pick() => {
@@ -79,13 +77,13 @@ impl Resume {
             taken => taken.ok(),
         };
         out.note(&format!("Continuing {label} here"))?;
-        claude.arg(cli_session).current_dir(cwd);
         out.flush()?;
+        let data = self.remote.data.as_deref().map(std::path::absolute).transpose()?;
+        std::env::set_current_dir(&cwd).with_context(|| format!("Failed to enter `{}`", cwd.display()))?;
+        let args = [OsString::from("--resume"), cli_session.into()];
+        let args: Vec<OsString> = args.into_iter().chain(self.args.iter().cloned()).collect();
         drop(lock);
-        // Set by the server for its own agents; it keeps hooks from reporting a session.
-        let failed = claude.args(&self.args).env_remove("TIDINGS_SESSION").exec();
-        let message = format!("Failed to start `{}`: {failed}", claude.get_program().to_string_lossy());
-        Err(CannotRun { code: "not_started", message, hint: "check --claude-path" }.into())
+        claude::run_here(&program, &args, data.as_deref(), out)
     }
 
     /// Finds a session, and has the server's agent for it end.

@@ -37,7 +37,8 @@ pub(super) fn is_direct(args: &[OsString]) -> bool {
 
 /// Replaces this process by `claude`. Returns only if that fails.
 pub(super) fn exec(program: &Path, args: &[OsString]) -> io::Error {
-    Command::new(program).args(args).exec()
+    // Set by the server for its own agents; it keeps hooks from reporting a session.
+    Command::new(program).args(args).env_remove("TIDINGS_SESSION").exec()
 }
 
 #[cfg(test)]

@@ -56,16 +56,30 @@ const USUAL_SIZE: TerminalSize = TerminalSize { rows: 24, cols: 80 };
 impl Claude {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         session::check_free(&self.args)?;
-        let program = program()?;
-        let has_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-        if !has_terminal || direct::is_direct(&self.args) {
-            return Err(direct::exec(&program, &self.args).into());
-        }
-        let data = RootArgs::data_folder().context("There is no data folder; set TIDINGS_DATA_DIR")?;
-        let data = std::path::absolute(data)?;
-        let record = start(&program, &self.args, &data)?;
-        attached::show(&TerminalFolder::new(&data), &record, out)
+        run_here(&program()?, &self.args, None, out)
     }
+}
+
+/// Runs a `claude` in this terminal, so that it can be left and steered. Without a terminal, and for calls
+/// that need none of their own, it replaces this process.
+///
+/// `data` is the data folder that was named, or none for the usual one.
+pub(crate) fn run_here(
+    program: &Path,
+    args: &[OsString],
+    data: Option<&Path>,
+    out: &mut Output,
+) -> anyhow::Result<Exit> {
+    let has_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    if !has_terminal || direct::is_direct(args) {
+        let failed = direct::exec(program, args);
+        let message = format!("Failed to start `{}`: {failed}", program.display());
+        return Err(CannotRun { code: "not_started", message, hint: "check the path of `claude`" }.into());
+    }
+    let usual = || RootArgs::data_folder().context("There is no data folder; set TIDINGS_DATA_DIR");
+    let folder = std::path::absolute(data.map_or_else(usual, |data| Ok(data.to_owned()))?)?;
+    let record = start(program, args, &folder, data)?;
+    attached::show(&TerminalFolder::new(&folder), &record, out)
 }
 
 /// The `claude` to run, as an absolute path.
@@ -79,9 +93,15 @@ fn program() -> anyhow::Result<PathBuf> {
     Ok(std::path::absolute(program)?)
 }
 
-/// Starts a terminal host with `claude`.
-fn start(program: &Path, args: &[OsString], data: &Path) -> anyhow::Result<TerminalRecord> {
-    let given = env::var_os("TIDINGS_DATA_DIR").map(|_| data.to_owned());
+/// Starts a terminal host with `claude`. `named` is the data folder, if it was named.
+fn start(
+    program: &Path,
+    args: &[OsString],
+    data: &Path,
+    named: Option<&Path>,
+) -> anyhow::Result<TerminalRecord> {
+    let is_named = named.is_some() || env::var_os("TIDINGS_DATA_DIR").is_some();
+    let given = is_named.then(|| data.to_owned());
     let hooks = inline::hooks(given.as_ref())?;
     let (args, has_hooks) = match settings::with_hooks(args, hooks) {
         Some(args) => (args, true),
@@ -94,7 +114,8 @@ fn start(program: &Path, args: &[OsString], data: &Path) -> anyhow::Result<Termi
     if has_hooks {
         command.arg("--hooks");
     }
-    command.arg(program).arg("--").args(args);
+    // Set by the server for its own agents; it keeps hooks from reporting a session.
+    command.arg(program).arg("--").args(args).env_remove("TIDINGS_SESSION");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut host = command.spawn().context("Failed to start the process that holds the terminal")?;
     let mut line = String::new();
