@@ -128,12 +128,28 @@ def _round(run: Run, number: int) -> list[str]:
     else:
         run.resume(tidings, "resume", row["key"], "--data", data, "--claude-path", claude, "--", "--permission-mode", "default")
     back = _wait_row(run, lambda row: "take_over" in row["capabilities"], "the session in the terminal")
+    if number % 2 == 0:
+        # `tidings resume` runs `claude` as `tidings claude` does: prompts still reach it from elsewhere.
+        problems += [] if {"prompt", "terminal"} <= set(back["capabilities"]) else [f"it can only {back['capabilities']}"]
+        problems += _r11_steered(run, number)
     if back["key"] != seen["key"] or run.terminal.session_id not in back["cli_session_ids"]:
         problems.append(f"another session came back: {back}")
     warned = SECOND_WRITER in json.dumps(run.history(seen["key"])[-8:])
     if warned is not bool(number % 2):
         problems.append("a warning about a second process" if warned else "no warning about the second process")
     return problems + run.differences()
+
+
+def _r11_steered(run: Run, number: int) -> list[str]:
+    """A prompt from elsewhere, into the terminal that the session was resumed in."""
+    prompt = f"from elsewhere {number}, please [greet]"
+    status, body = run.web.call("POST", f"/v1/sessions/{run.row()['key']}/input", {"content": prompt})
+    if status not in (200, 202):
+        return [f"the prompt got {status} {body}"]
+    run.prompts.append(prompt)
+    run.terminal.wait_screen(lambda screen: DONE in screen.rpartition(prompt)[2])
+    run.idle()
+    return []
 
 
 def _busy_agent(run: Run) -> list[str]:

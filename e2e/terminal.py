@@ -10,6 +10,7 @@ import json
 import os
 import random
 import re
+import signal
 import subprocess
 import threading
 import time
@@ -22,7 +23,7 @@ from typing import Any
 from lib.api import Api
 from lib.cli import E2E, OTHER_CLAUDE, Place, Programs
 from lib.serve import Server
-from lib.terminal import SECONDS_MAX, Terminal
+from lib.terminal import SECONDS_MAX, Pane, Terminal
 from lib.web import Web
 
 NAME = "terminal"
@@ -63,6 +64,47 @@ def play_cases(
             run.play(case)
         problems = run.problems
     return problems, f"{run.said}: {'FAILED' if problems else 'ok'}"
+
+
+class HostedTerminal(Terminal):
+    """`tidings claude` or `tidings resume` in a pane of tmux. Closing the pane leaves the CLI running."""
+
+    def __init__(self, place: Place, base_url: str, args: list[str], program: list[str] | None = None) -> None:
+        self._folder = place.root / "data" / "terminals"
+        self._others = self._records(self._folder)
+        super().__init__(
+            place, base_url, args, program=program or [str(place.programs.tidings), "claude"], env=environment(place),
+        )
+
+    def _find_cli(self) -> int:
+        def look() -> dict[str, Any] | None:
+            found = self._records(self._folder)
+            return next((record for name, record in found.items() if name not in self._others), None)
+
+        self.record: dict[str, Any] = self.wait(look, "the record of the terminal host")
+        return self.record["pid"]
+
+    @staticmethod
+    def _records(folder: Path) -> dict[str, dict[str, Any]]:
+        return {path.name: json.loads(path.read_text()) for path in folder.glob("*.json")}
+
+    def detach(self) -> None:
+        """Closes the window of the user."""
+        Pane.close(self)
+
+    def close(self) -> None:
+        self.detach()
+        if hasattr(self, "record") and self.is_running():
+            os.kill(self.record["host_pid"], signal.SIGTERM)
+        super().close()
+
+
+def environment(place: Place) -> dict[str, str]:
+    """Variables of a user whose server has the data folder of the place."""
+    return {
+        "TIDINGS_DATA_DIR": str(place.root / "data"), "CLAUDE_CLI_PATH": str(place.programs.claude),
+        "TIDINGS_HOOK_REPLY_MS": str(REPLY_MS),
+    }
 
 
 class Run:
@@ -115,6 +157,11 @@ class Run:
         """kill -9 of the server."""
         self._server.kill()
 
+    def stop(self) -> None:
+        """Stops the server in order."""
+        if problems := self._server.close():
+            raise RuntimeError("; ".join(problems))
+
     def signal(self, number: int) -> None:
         """Sends a signal to the server."""
         self._server.signal(number)
@@ -134,8 +181,10 @@ class Run:
     def resume(self, *program: str) -> Terminal:
         """Another terminal in place of the last one, with its session."""
         last, self._terminal = self.terminal, None
-        args = [] if program else [*MANUAL, "--resume", last.session_id]
-        self._terminal = Terminal(self.place, self.api.url, args, program=list(program))
+        if program:
+            self._terminal = HostedTerminal(self.place, self.api.url, [], list(program))
+        else:
+            self._terminal = Terminal(self.place, self.api.url, [*MANUAL, "--resume", last.session_id])
         last.close()
         return self._terminal
 

@@ -11,15 +11,18 @@ import re
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lib.cli import Programs
-from lib.terminal import SECONDS_MAX
-from terminal import DIALOG, DONE, MANUAL, Run, play_cases
+from lib.cli import OTHER_CLAUDE, Programs
+from lib.terminal import SECONDS_MAX, Pane, Terminal
+from terminal import DIALOG, DONE, MANUAL, REPLY_MS, Run, play_cases
 
 NAME = "terminal-more"
+# Longer than a dialog ignores keys.
+DIALOG_SECONDS = 0.5
 
 
 def play(programs: Programs, root: Path) -> tuple[list[str], str]:
@@ -179,6 +182,149 @@ def _growing_file(run: Run) -> list[str]:
     return problems + ([] if status == 409 else [f"a prompt got {status} {body}"])
 
 
+def _r2_waits_without_hooks(run: Run) -> list[str]:
+    """What the CLI says of itself: a session without hooks waits in the list and in the inbox, also after a restart."""
+    before = run.counted()
+    with run.another(*MANUAL, "--settings", json.dumps({"disableAllHooks": True})) as terminal:
+        key = run.row(terminal)["key"]
+        run.say("please [count]", terminal)
+        terminal.wait_screen(DIALOG)
+        problems = _waits(run, terminal)
+        if "answer" in run.row(terminal)["capabilities"]:
+            problems.append("an answer is offered")
+        run.kill()
+        run.serve()
+        problems += _waits(run, terminal)
+        terminal.answer("Enter", DIALOG)
+        terminal.wait_status("idle")
+        run.wait(lambda: run.row(terminal)["state"] == "idle", "the end of the turn")
+        run.wait(lambda: not _dialogs(run, key), "the end of the item in the inbox")
+    ran = run.counted() - before
+    return problems + ([] if ran == 1 else [f"the command ran {ran} times"])
+
+
+def _dialogs(run: Run, key: str) -> list[dict[str, Any]]:
+    items = run.web.call("GET", f"/v1/inbox?state=waiting&session={key}")[1]["items"]
+    return [item for item in items if item["kind"] == "dialog"]
+
+
+def _waits(run: Run, terminal: Terminal) -> list[str]:
+    run.wait(lambda: run.row(terminal)["state"] == "needs_you", "a session that needs its person")
+    row = run.row(terminal)
+    run.wait(lambda: _dialogs(run, row["key"]), "an item in the inbox")
+    done = subprocess.run(
+        [str(run.place.programs.tidings), "ps", "--data", str(run.place.root / "data")], env=run.place.env(),
+        capture_output=True, text=True, timeout=SECONDS_MAX, check=True, **run.place.programs.as_user(),
+    )
+    problems = [] if row.get("waits_for") == "permission prompt" else [f"it waits for {row.get('waits_for')}"]
+    return problems + ([] if "needs you" in done.stdout else [f"ps says {done.stdout}"])
+
+
+def _r2_paused_server(run: Run) -> list[str]:
+    """A server that stands still while a dialog opens: the hook is patient beside it, and the request arrives."""
+    hooks = run.place.config / "skills" / "tidings" / "hooks" / "hooks.json"
+    with_patience = hooks.read_text()
+    hooks.write_text(re.sub(rf', "--reply-ms", "{REPLY_MS}"', "", with_patience))
+    before = run.counted()
+    try:
+        with run.another(*MANUAL) as terminal:
+            run.row(terminal)
+            run.signal(signal.SIGSTOP)
+            try:
+                run.say("please [count]", terminal)
+                terminal.wait_screen(DIALOG)
+            finally:
+                run.signal(signal.SIGCONT)
+            item, = run.asked(terminal=terminal)
+            status, body = run.decide(item, "allow")
+            terminal.wait_screen(DONE)
+            terminal.wait_status("idle")
+            run.asked(count=0, terminal=terminal)
+    finally:
+        hooks.write_text(with_patience)
+    problems = [] if status == 200 else [f"the answer got {status} {body}"]
+    return problems + ([] if run.counted() == before + 1 else ["the command did not run once"])
+
+
+def _r11_rejected_meanwhile(run: Run) -> list[str]:
+    """Esc while the server stands still, and while there is none: the call ends once."""
+    problems = []
+    for stop, go_on in (
+        (lambda: run.signal(signal.SIGSTOP), lambda: run.signal(signal.SIGCONT)), (run.kill, run.serve), (run.stop, run.serve),
+    ):
+        run.say("please [count]")
+        item, = run.asked()
+        run.terminal.wait_screen(DIALOG)
+        stop()
+        try:
+            # A second Escape would open another dialog.
+            time.sleep(DIALOG_SECONDS)
+            run.terminal.keys("Escape")
+            run.terminal.wait_screen(lambda screen: DIALOG not in screen)
+            run.idle()
+            run.result(item["tool_use_id"])
+        finally:
+            go_on()
+        run.asked(count=0)
+        # Everything before it has become events.
+        run.say("once more, please [greet]")
+        run.terminal.wait_screen(lambda screen: DONE in screen.rpartition("once more")[2])
+        run.idle()
+        run.wait(lambda: run.row()["state"] == "idle", "the end of the turn")
+        ends = [event for event in run.history(run.row()["key"]) if "ToolCompleted" in event]
+        ended = [event["ToolCompleted"]["tool_use_id"] for event in ends].count(item["tool_use_id"])
+        problems += [] if ended == 1 else [f"the call ended {ended} times"]
+    return problems + run.differences()
+
+
+def _r4_finished_runs(run: Run) -> list[str]:
+    """`claude -p` exits a moment after its last turn, whose end is not in the file."""
+    known = {row["key"] for row in run.web.call("GET", "/v1/sessions")[1]["items"]}
+    _claude(run, "-p", "please [greet]", *MANUAL)
+
+    def ended() -> dict[str, Any] | None:
+        rows = run.web.call("GET", "/v1/sessions")[1]["items"]
+        return next((row for row in rows if row["key"] not in known and row["state"] in ("stopped", "interrupted")), None)
+
+    row = run.wait(ended, "the end of the session")
+    problems = [] if row["state"] == "stopped" and "error" not in row else [f"it is {row['state']}: {row.get('error')}"]
+    items = run.web.call("GET", f"/v1/inbox?state=all&session={row['key']}")[1]["items"]
+    return problems + [f"in the inbox: {item}" for item in items]
+
+
+def _r8_background_waits(run: Run) -> list[str]:
+    """A session of `claude --bg` waits with its request; `claude agents` keeps a process ready, which is no session."""
+    before = run.counted()
+    known = {row["key"] for row in run.web.call("GET", "/v1/sessions")[1]["items"]}
+    _claude(run, "--bg", "please [count]", *MANUAL)
+
+    def new() -> list[dict[str, Any]]:
+        return [row for row in run.web.call("GET", "/v1/sessions")[1]["items"] if row["key"] not in known]
+
+    try:
+        run.wait(lambda: new() and new()[0]["pending_permissions"] == 1, "the request of the session in the background")
+        row, = new()
+        item, = run.web.call("GET", f"/v1/permissions?session={row['key']}")[1]["items"]
+        problems = [] if row["state"] == "needs_you" and "answer" in row["capabilities"] else [f"it waits as {row}"]
+        status, body = run.decide(item, "allow")
+        problems += [] if status == 200 else [f"the answer got {status} {body}"]
+        run.wait(lambda: DONE in json.dumps(run.history(row["key"])), "its answer")
+        pane = Pane(run.place, run.api.url, [str(run.place.programs.claude), "agents"])
+        try:
+            spare = '"spare":true'
+            files = run.place.config / "sessions"
+            run.wait(lambda: any(spare in path.read_text() for path in files.glob("*.json")), "a process that is kept ready")
+            # A hook of an unknown session makes the server look for processes before it answers.
+            with run.another(*MANUAL) as terminal:
+                key = run.row(terminal)["key"]
+            problems += [f"another row: {each}" for each in new() if each["key"] not in (row["key"], key)]
+        finally:
+            pane.close()
+        return problems + ([] if run.counted() == before + 1 else ["the command did not run once"])
+    finally:
+        _end_background(run)
+
+
 def _claude(run: Run, *args: str, env: dict[str, str] | None = None) -> str:
     done = subprocess.run(
         [str(run.place.programs.claude), *args], env=run.place.env(run.api.url, env), cwd=run.place.project,
@@ -203,5 +349,21 @@ def _end_background(run: Run) -> None:
             os.kill(int(process.name), signal.SIGTERM)
 
 
-CASES: list[Callable[[Run], list[str]]] = [_served, _identical_calls, _cleared, _stopped_server, _growing_file]
-LONG_CASES: list[Callable[[Run], list[str]]] = [_sub_agent, _plan_from_the_keyboard, _background]
+CASES: list[Callable[[Run], list[str]]] = [
+    _served,
+    _identical_calls,
+    _cleared,
+    _stopped_server,
+    _growing_file,
+    _r2_waits_without_hooks,
+    _r2_paused_server,
+    _r11_rejected_meanwhile,
+    _r4_finished_runs,
+]
+LONG_CASES: list[Callable[[Run], list[str]]] = [
+    _sub_agent,
+    _plan_from_the_keyboard,
+    _background,
+    # Earlier versions make requests of such sessions in another way.
+    *[_r8_background_waits] * (not OTHER_CLAUDE),
+]

@@ -17,9 +17,9 @@ from typing import Any
 
 from lib.api import Api
 from lib.cli import OTHER_CLAUDE, Place, Programs
-from lib.terminal import COLUMNS, LINES, SECONDS_MAX, Pane, Terminal
+from lib.terminal import COLUMNS, LINES, SECONDS_MAX, Pane
 from lib.web import Socket, Web
-from terminal import DIALOG, DONE, MANUAL, POLL_SECONDS, REPLY_MS, SCRIPT, Run
+from terminal import DIALOG, DONE, MANUAL, POLL_SECONDS, SCRIPT, HostedTerminal, Run, environment
 
 NAME = "terminal-steering"
 SLOW = "That was slow"
@@ -28,47 +28,6 @@ SMALL = (90, 30)
 KEYS_BYTES_MAX = 64 << 10
 # Time for three attempts of the server to type a prompt.
 ATTEMPTS_SECONDS = 1.5
-
-
-class HostedTerminal(Terminal):
-    """`tidings claude` in a pane of tmux. Closing the pane leaves the CLI running."""
-
-    def __init__(self, place: Place, base_url: str, args: list[str]) -> None:
-        self._folder = place.root / "data" / "terminals"
-        self._others = self._records(self._folder)
-        super().__init__(
-            place, base_url, args, program=[str(place.programs.tidings), "claude"], env=environment(place),
-        )
-
-    def _find_cli(self) -> int:
-        def look() -> dict[str, Any] | None:
-            found = self._records(self._folder)
-            return next((record for name, record in found.items() if name not in self._others), None)
-
-        self.record: dict[str, Any] = self.wait(look, "the record of the terminal host")
-        return self.record["pid"]
-
-    @staticmethod
-    def _records(folder: Path) -> dict[str, dict[str, Any]]:
-        return {path.name: json.loads(path.read_text()) for path in folder.glob("*.json")}
-
-    def detach(self) -> None:
-        """Closes the window of the user."""
-        Pane.close(self)
-
-    def close(self) -> None:
-        self.detach()
-        if hasattr(self, "record") and self.is_running():
-            os.kill(self.record["host_pid"], signal.SIGTERM)
-        super().close()
-
-
-def environment(place: Place) -> dict[str, str]:
-    """Variables of a user whose server has the data folder of the place."""
-    return {
-        "TIDINGS_DATA_DIR": str(place.root / "data"), "CLAUDE_CLI_PATH": str(place.programs.claude),
-        "TIDINGS_HOOK_REPLY_MS": str(REPLY_MS),
-    }
 
 
 class SteeredRun(Run):
@@ -257,6 +216,24 @@ def _prefixes(run: SteeredRun) -> list[str]:
         problems.append(f"the prompts are {said}")
     run.terminal.wait_screen(lambda screen: DONE in screen.rpartition("after the commands")[2])
     run.idle()
+    return problems
+
+
+def _r6_screens(run: SteeredRun) -> list[str]:
+    """Commands that open a screen: it is closed, and prompts and interrupts reach the session afterwards."""
+    problems = []
+    for command in ("/usage", "/status", "/help", "/config"):
+        problems += _accepted(run.send(command))
+        run.wait(lambda: run.terminal.status_file().get("status") == "waiting", f"the screen of {command}")
+        run.terminal.wait_status("idle")
+        run.wait(lambda: not run.queued(), "an empty queue")
+    problems += _accepted(run.send("after the screens, please [slow]"))
+    run.terminal.wait_status("busy")
+    run.terminal.wait_screen("esc to interrupt")
+    status, body = run.web.call("POST", f"/v1/sessions/{run.row()['key']}/interrupt", {})
+    problems += [] if status in (200, 202) else [f"the interrupt got {status} {body}"]
+    run.idle()
+    run.terminal.keys("C-u")
     return problems
 
 
@@ -476,6 +453,7 @@ CASES: list[Callable[[SteeredRun], list[str]]] = [
     _waits_for_a_dialog,
     _waits_for_a_draft,
     _prefixes,
+    _r6_screens,
     _seen_from_the_page,
     _detached_and_attached,
     _killed_host,
