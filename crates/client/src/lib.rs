@@ -97,6 +97,8 @@ mod prompt;
 mod query;
 mod session_lock;
 #[cfg(feature = "sessions")]
+pub mod session_store;
+#[cfg(feature = "sessions")]
 pub mod sessions;
 pub mod transport;
 

@@ -270,3 +270,20 @@ pub(crate) const LOCK_RECORD_WAIT: Duration = Duration::from_millis(200);
 
 /// Time between two looks at the lock of a session.
 pub(crate) const LOCK_LOOK_EVERY: Duration = Duration::from_millis(10);
+
+/// Time for one call to a session store. Databases answer in milliseconds, object storage in seconds.
+#[cfg(feature = "sessions")]
+pub(crate) const STORE_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Sessions of a store that are loaded at the same time for a list: as many connections as a database gives a
+/// client.
+#[cfg(feature = "sessions")]
+pub(crate) const STORE_LOADS_MAX: usize = 16;
+
+/// Pauses before an append to a session store is tried again; the same as in the official SDKs.
+#[cfg(feature = "sessions")]
+pub(crate) const STORE_PAUSES: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis(800)];
+
+/// Entries that are appended to a session store at once; the same as in the official SDKs.
+#[cfg(feature = "sessions")]
+pub(crate) const STORE_ENTRIES_MAX: usize = 500;

@@ -37,6 +37,7 @@ const ROWS: &[(&str, &str)] = &[
     ("queue_prompts", ""),
     ("replay_a_recording", ""),
     ("resume", ""),
+    ("session_store_sqlite", ""),
     ("set_model_and_mode", ""),
     ("streaming_text", ""),
     ("structured_output", ""),
@@ -121,7 +122,7 @@ fn stand_in(name: &str, stage: &Path) -> Option<PathBuf> {
         return None;
     }
     let line = format!(
-        "#!/bin/sh\nexec '{}' '{}' '{}' \"$@\"\n",
+        "#!/bin/sh\nexec '{}' '{}' \"${{CLAUDE_CONFIG_DIR:-{}}}\" \"$@\"\n",
         example("stand_in").display(),
         script.display(),
         stage.join("config").display(),

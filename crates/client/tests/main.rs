@@ -8,3 +8,5 @@ mod parity;
 mod process;
 mod read_session;
 mod session;
+#[cfg(feature = "sessions")]
+mod session_store;

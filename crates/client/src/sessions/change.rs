@@ -51,6 +51,6 @@ impl Sessions {
 }
 
 /// The current time. This is the only place where the crate reads the wall clock.
-fn now() -> Timestamp {
+pub(crate) fn now() -> Timestamp {
     Timestamp::now()
 }

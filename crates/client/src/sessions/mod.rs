@@ -23,6 +23,7 @@ mod worktrees;
 
 use std::path::{Path, PathBuf};
 
+pub(crate) use self::change::now;
 pub use tidings_transcript::manage::{Forked, Page, SessionInfo, SessionMessage, Speaker};
 use tidings_transcript::manage::{Scope, SessionFile};
 use tidings_transcript::roots::Roots;
@@ -114,7 +115,7 @@ impl Sessions {
     }
 
     /// Runs file operations on one session, by its id.
-    async fn run_with<T: Send + 'static>(
+    pub(crate) async fn run_with<T: Send + 'static>(
         &self,
         id: &str,
         work: impl FnOnce(&SessionFile) -> Result<T, tidings_transcript::Error> + Send + 'static,

@@ -54,6 +54,23 @@ pub(super) fn info(
 }
 
 impl SessionInfo {
+    /// The information about a session that could not be read.
+    pub fn unread(id: &str) -> Self {
+        SessionInfo {
+            session_id: id.to_owned(),
+            summary: String::new(),
+            last_modified: 0,
+            file_size: 0,
+            custom_title: None,
+            first_prompt: None,
+            git_branch: None,
+            cwd: None,
+            tag: None,
+            created_at: None,
+            archived: None,
+        }
+    }
+
     fn of(id: &SessionId, facts: SessionDetails, project: Option<&str>) -> Option<Self> {
         if facts.is_sidechain {
             return None;

@@ -59,6 +59,7 @@ pub use info::{SessionInfo, session_info};
 pub use list_sessions::list_sessions;
 pub use messages::{SessionMessage, Speaker, session_messages};
 pub use page::Page;
+pub use project_key::project_key;
 pub use rename::rename_session;
 pub use scope::{Scope, SessionFile, worktrees};
 pub use session_id::SessionId;

@@ -28,6 +28,30 @@ pub(super) fn canonical(folder: &Path) -> String {
     path.to_string_lossy().nfc().collect()
 }
 
+/// The name under which the CLI stores the sessions of a folder.
+pub fn project_key(folder: &Path) -> String {
+    let path = canonical(folder);
+    let key = ProjectKeys::of(&path).0.swap_remove(0);
+    match key.get(..KEY_CHARS_MAX) {
+        Some(cut) if key.len() > KEY_CHARS_MAX => format!("{cut}-{}", hash(&path)),
+        _ => key,
+    }
+}
+
+/// The hash after a name that was cut: that of strings in JavaScript, in base 36.
+fn hash(path: &str) -> String {
+    let add = |hash: i32, unit: u16| hash.wrapping_mul(31).wrapping_add(i32::from(unit));
+    let mut left = path.encode_utf16().fold(0, add).unsigned_abs();
+    let mut digits = Vec::new();
+    loop {
+        digits.extend(char::from_digit(left % 36, 36));
+        left /= 36;
+        if left == 0 {
+            return digits.iter().rev().collect();
+        }
+    }
+}
+
 /// The names under which the sessions of a folder may be stored, the CLI's own first.
 ///
 /// The CLI replaces UTF-16 units and the Python SDK code points, so a path with an emoji has two names. The
@@ -81,6 +105,16 @@ mod tests {
         ] {
             assert_eq!(ProjectKeys::of(path).fit(name), fits, "{path} {name}");
         }
+    }
+
+    /// The hash is that of the Python SDK for the same path.
+    #[test]
+    fn the_key_of_a_folder_is_the_first_that_fits() {
+        assert_eq!(project_key(Path::new("/no-such/my_app.rs")), "-no-such-my-app-rs");
+        let long = format!("/no-such/{}", "x".repeat(300));
+        let key = project_key(Path::new(&long));
+        assert!(ProjectKeys::of(&long).fit(&key), "{key}");
+        assert_eq!(key, format!("-no-such-{}-m1dw9h", "x".repeat(191)));
     }
 
     #[test]

@@ -122,7 +122,8 @@ fn write(files: &mut Option<TempDir>, name: &str, contents: &str) -> std::io::Re
     Ok(path.into())
 }
 
-fn private_folder() -> std::io::Result<TempDir> {
+/// A folder for temporary files that only the user can read.
+pub(crate) fn private_folder() -> std::io::Result<TempDir> {
     let mut builder = tempfile::Builder::new();
     builder.prefix("tidings-");
     #[cfg(unix)]
