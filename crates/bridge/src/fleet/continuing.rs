@@ -3,6 +3,8 @@
 //! The lease in the shared state decides which server continues a session. The conversation goes on from a
 //! session file that is written from the replicated events.
 
+use std::collections::BTreeSet;
+
 use tidings_fleet::Name;
 use tidings_protocol::api::{CreateSession, FleetContinue, SessionView};
 use tidings_protocol::ui::UiMessage;
@@ -105,13 +107,23 @@ impl Fleet {
         Err(Error::new(Code::Conflict, format!("The session is incomplete: {problem}"), hint))
     }
 
-    /// Leaves sessions of this server alone that another one has continued, until it is stopped.
+    /// Leaves sessions of this server alone that another one has continued, and notifies clients of those of
+    /// other servers, until it is stopped.
     pub(super) async fn leave_continued(&self, sessions: &Sessions, stop: &CancellationToken) {
         let mut changes = self.roster().changes();
+        let mut known = BTreeSet::new();
         while !stop.is_cancelled() {
             let mut is_behind = false;
-            let lost = self.roster().leases().into_iter();
-            for lease in lost.filter(|lease| lease.from == *self.node() && lease.holder != *self.node()) {
+            let leases = self.roster().leases();
+            // Clients of this server see at once that the session goes on elsewhere.
+            for lease in leases.iter().filter(|lease| lease.from != *self.node()) {
+                if known.insert((lease.session.clone(), lease.holder.clone())) {
+                    sessions.notify_of_session(&lease.session).await;
+                }
+            }
+            for lease in
+                leases.into_iter().filter(|lease| lease.from == *self.node() && lease.holder != *self.node())
+            {
                 if let Err(error) = sessions.leave_to(&lease.session, lease.holder.as_str()).await {
                     tracing::warn!(%error, session = lease.session, "failed to leave a session to another server");
                     is_behind = true;

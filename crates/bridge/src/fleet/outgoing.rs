@@ -105,6 +105,11 @@ impl Remote for OtherServers {
     fn announced(&self, node: &str, session: &str) -> Option<u64> {
         self.0.roster().head(&Name::new(node).ok()?, session).map(|head| head.last)
     }
+
+    fn continued_on(&self, node: &str, session: &str) -> Option<String> {
+        let lease = self.0.roster().lease(session)?;
+        (lease.from.as_str() == node && lease.holder != lease.from).then(|| lease.holder.to_string())
+    }
 }
 
 impl Fleet {

@@ -92,7 +92,7 @@ impl Shapes {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use tidings_protocol::api::{BatchAnswer, CreateSession, Input, PatchSession};
+    use tidings_protocol::api::{BatchAnswer, CreateSession, FleetContinue, Input, PatchSession};
 
     use super::*;
 
@@ -119,6 +119,11 @@ mod tests {
         }
         let file = json!({"content":"","attachments":[{"media_type":"text/plain","data":"","path":"a"}]});
         assert_eq!(refused::<Input>(&file).unwrap().0, "Unknown key `attachments.path`");
+    }
+
+    #[test]
+    fn r13_a_session_is_continued_with_an_idempotency_key() {
+        assert_eq!(refused::<FleetContinue>(&json!({"client_id":"once"})), None);
     }
 
     #[test]

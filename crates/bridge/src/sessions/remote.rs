@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use tidings_protocol::api::{Kept, Notice, Problem, ServerPhase, SessionView};
+use tidings_protocol::api::{Kept, Notice, Problem, ServerPhase, SessionCapability, SessionView};
 use tidings_protocol::ui::UiMessage;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -42,6 +42,9 @@ pub(crate) trait Remote: Send + Sync + fmt::Debug {
 
     /// The number of the last event of a session that its server has announced.
     fn announced(&self, node: &str, session: &str) -> Option<u64>;
+
+    /// The server that continues a session of another one, which may not know it yet.
+    fn continued_on(&self, node: &str, session: &str) -> Option<String>;
 }
 
 /// State of the connection to another server.
@@ -298,8 +301,13 @@ impl Sessions {
         let Some(node) = &view.node else { return view };
         let announced = self.0.remote.get().and_then(|remote| remote.announced(node, &view.key));
         let behind = announced.map(|last| last.saturating_sub(view.head)).filter(|missing| *missing > 0);
-        let view = SessionView { behind, ..view };
+        let view = without_terminal(SessionView { behind, ..view });
         let Some(node) = &view.node else { return view };
+        let continued = self.0.remote.get().and_then(|remote| remote.continued_on(node, &view.key));
+        if let Some(other) = continued {
+            let limited = Some(continued_elsewhere(&other));
+            return SessionView { limited, capabilities: Vec::new(), ..view };
+        }
         let state = self.0.remote.get().map_or(NodeState::Unreachable(None), |remote| remote.state_of(node));
         let NodeState::Unreachable(heard) = state else { return view };
         let since = heard.map(|heard| heard.to_string()).unwrap_or_default();
@@ -331,6 +339,25 @@ pub(crate) struct LostSession {
     /// The number of its first event.
     pub(crate) floor: u64,
     pub(crate) view: SessionView,
+}
+
+/// The view without the terminal, which only its own server shows.
+fn without_terminal(mut view: SessionView) -> SessionView {
+    let before = view.capabilities.len();
+    view.capabilities.retain(|capability| *capability != SessionCapability::Terminal);
+    if view.capabilities.len() < before {
+        let reason = "Its terminal is shown by its own server only";
+        view.limited = Some(match view.limited {
+            Some(limited) => format!("{limited}. {reason}"),
+            None => reason.to_owned(),
+        });
+    }
+    view
+}
+
+/// The reason for which a session that another server continues offers nothing but reading.
+pub(in crate::sessions) fn continued_elsewhere(node: &str) -> String {
+    format!("The server `{node}` continues it")
 }
 
 /// The settings of a replica, as JSON for its row.
@@ -366,4 +393,30 @@ fn not_in_a_fleet(node: &str) -> Error {
 fn unreadable(error: &serde_json::Error) -> Error {
     let message = format!("The response of another server cannot be read: {error}");
     Error::new(Code::Internal, message, "it may have another version")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn r13_a_terminal_is_offered_by_its_own_server_only() {
+        let view = |capabilities: &[&str], limited: Option<&str>| -> SessionView {
+            let view = json!({
+                "handle": 1, "key": "a1", "cwd": "/shop", "state": "idle", "policy": "ask", "cli_session_ids": [],
+                "created": "2026-01-01T00:00:00Z", "active": "", "cursor": "", "head": 0, "floor": 0,
+                "totals": {"turns": 0, "cost_usd": 0.0, "input_tokens": 0, "output_tokens": 0}, "budget": {},
+                "pending_permissions": 0, "pending_questions": 0, "queued": 0, "node": "two",
+                "capabilities": capabilities, "limited": limited,
+            });
+            without_terminal(serde_json::from_value(view).unwrap())
+        };
+        let terminal = view(&["prompt", "terminal"], Some("It runs in a terminal"));
+        assert_eq!(terminal.capabilities, [SessionCapability::Prompt]);
+        let limited = "It runs in a terminal. Its terminal is shown by its own server only";
+        assert_eq!(terminal.limited.as_deref(), Some(limited));
+        assert_eq!(view(&["prompt"], None).limited, None);
+    }
 }

@@ -15,7 +15,7 @@ use tidings_transcript::manage::prompt_line;
 
 use super::backends::{AcpAgent, ClaudeCode, Offer};
 use super::entry::Change;
-use super::remote::RemoteSession;
+use super::remote::{RemoteSession, continued_elsewhere};
 use super::running::command_ids;
 use super::surviving::after_limit::AfterLimit;
 use super::view::{self, PendingCounts};
@@ -328,7 +328,7 @@ impl SessionSettings {
 
     /// The reason for which this server offers nothing but reading.
     fn limited(&self) -> Option<String> {
-        let continued = self.continued_on.as_ref().map(|node| format!("The server `{node}` continues it"));
+        let continued = self.continued_on.as_deref().map(continued_elsewhere);
         continued.or_else(|| self.is_observed.then(|| "It runs outside of this server".to_owned()))
     }
 

@@ -50,6 +50,11 @@ pub(crate) struct Deny {
     /// Also end the turn
     #[arg(long)]
     interrupt: bool,
+
+    /// Do not ask for confirmation, as with `approve`; a denial is never confirmed
+    #[arg(long, short)]
+    #[expect(dead_code, reason = "a denial is sent either way")]
+    yes: bool,
 }
 
 /// Arguments that select the request.

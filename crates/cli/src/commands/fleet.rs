@@ -141,6 +141,10 @@ struct ContinueArgs {
     #[arg(long, value_name = "TEXT")]
     prompt: Option<String>,
 
+    /// Idempotency key: the same command again returns the same session
+    #[arg(long, value_name = "ID")]
+    client_id: Option<String>,
+
     /// Continue it without the events that this server does not have
     #[arg(long)]
     force: bool,
@@ -334,8 +338,8 @@ impl FleetArgs {
 
     async fn continue_here(&self, args: &ContinueArgs, out: &mut Output) -> anyhow::Result<()> {
         let remote = self.remote.remote()?;
-        let ContinueArgs { session, cwd, worktree, prompt, force } = args.clone();
-        let request = FleetContinue { cwd, worktree, prompt, force };
+        let ContinueArgs { session, cwd, worktree, prompt, client_id, force } = args.clone();
+        let request = FleetContinue { cwd, worktree, prompt, client_id, force };
         let lost = session_lookup::session(&remote, &session).await?;
         let session: SessionView =
             remote.post(&format!("/v1/fleet/sessions/{}/continue", lost.handle), &request).await?;

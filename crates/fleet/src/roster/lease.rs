@@ -62,6 +62,11 @@ impl Roster {
         self.0.state.lock().leases.values().cloned().collect()
     }
 
+    /// The lease of a session, if a node continues it.
+    pub fn lease(&self, session: &str) -> Option<Lease> {
+        self.0.state.lock().leases.get(session).cloned()
+    }
+
     /// Takes a lease from the bucket. One whose holder is not known yet waits for the next membership.
     pub(super) fn hear_lease(&self, token: &str, value: &[u8]) -> Result<(), FleetError> {
         let holder =

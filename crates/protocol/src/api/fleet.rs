@@ -173,6 +173,9 @@ shapes! {
         /// First prompt.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub prompt: Option<String>,
+        /// Idempotency key: a repeated request returns the same session.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub client_id: Option<String>,
         /// True to continue it without the events that this server does not have.
         #[serde(default)]
         #[cfg_attr(feature = "typescript", ts(optional, as = "Option<bool>"))]
