@@ -8,7 +8,7 @@ export const UI_WIRE_VERSION = 1;
 export const MOBILE_WIRE_VERSION = 1;
 
 /** Bytes of the body of a prompt, with everything that comes with it. */
-export const INPUT_BYTES_MAX = 3145728;
+export const INPUT_BYTES_MAX = 8388608;
 
 /** Acknowledgement of a command that has taken effect, or will. */
 export type Accepted = {
@@ -579,6 +579,8 @@ export type FleetContinue = {
   worktree?: string,
   /** First prompt. */
   prompt?: string,
+  /** Idempotency key: a repeated request returns the same session. */
+  client_id?: string,
   /** True to continue it without the events that this server does not have. */
   force?: boolean,
 };
@@ -2370,7 +2372,7 @@ export type SettingsChanged = {
   permission_mode?: string,
   /** Available slash commands, without the slash. */
   slash_commands?: Array<string>,
-  /** Values of options of another agent than Claude Code, by their ids. */
+  /** Values of options of the agent, by their ids. */
   options?: { [key in string]: string },
 };
 

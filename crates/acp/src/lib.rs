@@ -3,6 +3,7 @@
 pub mod adapter;
 pub mod agent;
 pub mod limits;
+pub mod lines;
 pub mod relay;
 pub mod rpc;
 

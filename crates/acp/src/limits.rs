@@ -1,7 +1,11 @@
 //! Limits of the protocol, each with its reason.
 
-/// Bytes of a message from an editor: a prompt with images in base64, and the JSON around it.
-pub const MESSAGE_BYTES_MAX: usize = 4 << 20;
+/// Bytes of a message from an editor: a prompt of the longest kind, whose text may be escaped, and the JSON
+/// around it.
+pub const MESSAGE_BYTES_MAX: usize = 16 << 20;
+
+/// Bytes of the id of a message that is too long to be kept. Ids are numbers or UUIDs.
+pub const ID_BYTES_MAX: usize = 200;
 
 /// Bytes of a message from a server: an event wraps a line of the CLI, which may have 64 MiB.
 pub const SERVER_MESSAGE_BYTES_MAX: usize = 72 << 20;

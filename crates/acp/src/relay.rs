@@ -9,7 +9,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use crate::limits::CALLS_KEPT_MAX;
+use crate::limits::{CALLS_KEPT_MAX, MESSAGE_BYTES_MAX};
+use crate::lines::{id_of_call, too_long};
 use crate::meta::{META, meta_of};
 use crate::rpc::{self, Id, Message, RpcError};
 
@@ -93,7 +94,7 @@ impl Relay {
         let message = match Message::read(line) {
             Ok(message) => message,
             Err(error) => {
-                let answer = rpc::response(None, &Err(error));
+                let answer = rpc::response(id_of_call(line).as_ref(), &Err(error));
                 return RelayOutput { to_editor: vec![answer], ..RelayOutput::default() };
             }
         };
@@ -148,6 +149,11 @@ impl Relay {
         } else {
             line.trim_end().to_owned()
         };
+        // A server would close the connection.
+        if line.len() > MESSAGE_BYTES_MAX {
+            let error = too_long(line.len() as u64, MESSAGE_BYTES_MAX);
+            return Err(rpc::response(Some(&id), &Err(error)));
+        }
         if method == "initialize" {
             self.initialize = params.is_object().then(|| params.to_string());
         }

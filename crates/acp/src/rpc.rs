@@ -70,7 +70,7 @@ impl Id {
         serde_json::from_str(&self.0).ok()
     }
 
-    fn read(raw: &RawValue) -> Option<Self> {
+    pub(crate) fn read(raw: &RawValue) -> Option<Self> {
         let text = raw.get();
         let is_id = text.starts_with('"') || text.parse::<i64>().is_ok();
         is_id.then(|| Id(text.to_owned()))
@@ -132,7 +132,7 @@ struct Envelope<'a> {
 }
 
 impl Message {
-    /// Reads a message. The error is for the sender; the id of such a message is unknown.
+    /// Reads a message. The error is for the sender; `lines::id_of_call` finds the id of such a message.
     pub fn read(line: &str) -> Result<Message, RpcError> {
         let wrong = |message: &str| RpcError::new(RpcError::INVALID_REQUEST, message, "");
         let envelope: Envelope<'_> = match serde_json::from_str(line) {

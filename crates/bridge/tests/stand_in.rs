@@ -63,6 +63,8 @@ struct StandIn {
     script: String,
     config_dir: PathBuf,
     received: Received,
+    /// The word of a prompt at which it ends, without having read the prompt.
+    dies_at: Option<&'static str>,
 }
 
 /// Messages that stand-ins received.
@@ -89,7 +91,16 @@ pub(crate) fn recording(script: &str, config_dir: &Path, received: &Received) ->
     let (script, config_dir, received) = (script.to_owned(), config_dir.to_owned(), received.clone());
     Carrier::new(move |_| {
         let (script, config_dir) = (script.clone(), config_dir.clone());
-        Box::new(StandIn { script, config_dir, received: received.clone() })
+        Box::new(StandIn { script, config_dir, received: received.clone(), dies_at: None })
+    })
+}
+
+/// Agents that play a script, and are dead when a prompt with this word comes.
+pub(crate) fn dying(script: &str, config_dir: &Path, dies_at: &'static str) -> Carrier {
+    let (script, config_dir) = (script.to_owned(), config_dir.to_owned());
+    Carrier::new(move |_| {
+        let (script, config_dir) = (script.clone(), config_dir.clone());
+        Box::new(StandIn { script, config_dir, received: Received::default(), dies_at: Some(dies_at) })
     })
 }
 
@@ -110,6 +121,10 @@ impl Transport for StandIn {
         let received = self.received.clone();
         tokio::spawn(async move {
             while let Some(line) = peer.line().await {
+                let is_prompt = line.contains(r#""type":"user""#);
+                if self.dies_at.is_some_and(|word| is_prompt && line.contains(word)) {
+                    break;
+                }
                 if line.contains(r#""type":"control_response""#) {
                     received.answers.fetch_add(1, Ordering::Relaxed);
                 }

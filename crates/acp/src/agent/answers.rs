@@ -1,10 +1,12 @@
 //! Responses to an editor.
 
+use std::collections::BTreeMap;
+
 use agent_client_protocol_schema::ProtocolVersion;
 use agent_client_protocol_schema::v1 as acp;
 use serde::Serialize;
 use serde_json::{Value, json};
-use tidings_protocol::api::ModelChoice;
+use tidings_protocol::api::{AgentOption, ModelChoice};
 
 use super::open_prompts::PromptEnd;
 use crate::meta::{META, meta};
@@ -21,6 +23,8 @@ pub struct SessionState {
     pub model: Option<String>,
     /// Models that can be chosen.
     pub models: Vec<ModelChoice>,
+    /// Options of the agent besides its model and mode.
+    pub options: Vec<AgentOption>,
     /// Slash commands, without the slash.
     pub commands: Vec<String>,
 }
@@ -95,7 +99,36 @@ impl SessionState {
         let model_option =
             acp::SessionConfigOption::select("model", "Model", self.model_value(), self.model_choices())
                 .category(acp::SessionConfigOptionCategory::Model);
-        vec![mode, model_option]
+        let others = self.options.iter().map(|option| {
+            let values: Vec<_> = option
+                .values
+                .iter()
+                .map(|value| {
+                    acp::SessionConfigSelectOption::new(value.value.clone(), value.name.clone())
+                        .description(value.description.clone())
+                })
+                .collect();
+            let select = acp::SessionConfigOption::select(
+                option.id.clone(),
+                option.name.clone(),
+                option.value.clone(),
+                values,
+            );
+            select.description(option.description.clone()).category(option.category.as_deref().map(category))
+        });
+        [mode, model_option].into_iter().chain(others).collect()
+    }
+
+    /// Notes the values of options. Returns true if one has changed.
+    pub fn note_options(&mut self, values: &BTreeMap<String, String>) -> bool {
+        let mut has_changed = false;
+        for option in &mut self.options {
+            if let Some(value) = values.get(&option.id).filter(|value| **value != option.value) {
+                option.value.clone_from(value);
+                has_changed = true;
+            }
+        }
+        has_changed
     }
 
     /// The value of the current model: the choice that resolves to it, if there is one.
@@ -126,6 +159,13 @@ impl SessionState {
     /// The model that an option's value selects; none for the default.
     pub fn model_of(value: &str) -> Option<String> {
         (value != DEFAULT_MODEL).then(|| value.to_owned())
+    }
+}
+
+fn category(name: &str) -> acp::SessionConfigOptionCategory {
+    match name {
+        "thought_level" => acp::SessionConfigOptionCategory::ThoughtLevel,
+        name => acp::SessionConfigOptionCategory::Other(name.to_owned()),
     }
 }
 

@@ -12,8 +12,8 @@ pub(super) fn input(blocks: &[acp::ContentBlock]) -> Result<Input, RpcError> {
     let (mut text, mut contexts, mut attachments) = (String::new(), String::new(), Vec::new());
     for block in blocks {
         match block {
-            acp::ContentBlock::Text(block) => text.push_str(&block.text),
-            acp::ContentBlock::ResourceLink(link) => text.push_str(&mention(&link.uri, &link.name)),
+            acp::ContentBlock::Text(block) => append(&mut text, &block.text, '\n'),
+            acp::ContentBlock::ResourceLink(link) => append(&mut text, &mention(&link.uri, &link.name), ' '),
             acp::ContentBlock::Image(image) => attachments.push(Attachment {
                 media_type: image.mime_type.clone(),
                 data: image.data.clone(),
@@ -21,12 +21,12 @@ pub(super) fn input(blocks: &[acp::ContentBlock]) -> Result<Input, RpcError> {
             }),
             acp::ContentBlock::Resource(embedded) => match &embedded.resource {
                 acp::EmbeddedResourceResource::TextResourceContents(resource) => {
-                    text.push_str(&mention(&resource.uri, file_name(&resource.uri)));
+                    append(&mut text, &mention(&resource.uri, file_name(&resource.uri)), ' ');
                     let (uri, inner) = (&resource.uri, &resource.text);
                     let _ = write!(contexts, "\n<context ref=\"{uri}\">\n{inner}\n</context>");
                 }
                 acp::EmbeddedResourceResource::BlobResourceContents(resource) => {
-                    text.push_str(&mention(&resource.uri, file_name(&resource.uri)));
+                    append(&mut text, &mention(&resource.uri, file_name(&resource.uri)), ' ');
                     attachments.push(Attachment {
                         media_type: resource
                             .mime_type
@@ -44,6 +44,15 @@ pub(super) fn input(blocks: &[acp::ContentBlock]) -> Result<Input, RpcError> {
     }
     text.push_str(&contexts);
     Ok(Input { content: text, attachments, ..Input::default() })
+}
+
+/// Appends a block to the text. Blocks are separate, and a mention ends at a space.
+fn append(text: &mut String, block: &str, separator: char) {
+    let is_open = text.ends_with(|last: char| !last.is_whitespace());
+    if is_open && block.starts_with(|first: char| !first.is_whitespace()) {
+        text.push(separator);
+    }
+    text.push_str(block);
 }
 
 fn unsupported(what: &str) -> RpcError {
@@ -89,6 +98,19 @@ fn file_name(uri: &str) -> &str {
     uri.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(uri)
 }
 
+/// An image or a file of a prompt.
+pub(super) fn attachment_block(attachment: &Attachment) -> acp::ContentBlock {
+    let Attachment { media_type, data, name } = attachment;
+    if media_type.starts_with("image/") {
+        let image = acp::ImageContent::new(data.clone(), media_type.clone());
+        return acp::ContentBlock::Image(image.uri(name.clone()));
+    }
+    let uri = name.clone().unwrap_or_else(|| media_type.clone());
+    let file = acp::BlobResourceContents::new(data.clone(), uri).mime_type(media_type.clone());
+    let file = acp::EmbeddedResourceResource::BlobResourceContents(file);
+    acp::ContentBlock::Resource(acp::EmbeddedResource::new(file))
+}
+
 /// A block of text.
 pub(super) fn text_block(text: impl Into<String>) -> acp::ContentBlock {
     acp::ContentBlock::Text(acp::TextContent::new(text))
@@ -117,11 +139,25 @@ mod tests {
         .unwrap();
         assert_eq!(
             input.content,
-            "Look at @\"/src/a b.rs\" and @/src/c.rs[x](https://example.org/x)\n\
+            "Look at @\"/src/a b.rs\" and @/src/c.rs [x](https://example.org/x)\n\
              <context ref=\"file:///src/c.rs\">\nfn c() {}\n</context>"
         );
         assert_eq!(input.attachments.len(), 1);
         assert_eq!(input.attachments[0].media_type, "image/png");
+    }
+
+    #[test]
+    fn r12_blocks_that_follow_each_other_are_kept_apart() {
+        let text = |blocks| read(blocks).unwrap().content;
+        let two = json!([{"type": "text", "text": "Fix the bug."}, {"type": "text", "text": "Then test."}]);
+        assert_eq!(text(two), "Fix the bug.\nThen test.");
+        let mention = json!([
+            {"type": "text", "text": "See"},
+            {"type": "resource_link", "uri": "file:///a.rs", "name": "a.rs"},
+            {"type": "resource_link", "uri": "file:///b.rs", "name": "b.rs"},
+            {"type": "text", "text": "\nand go on"},
+        ]);
+        assert_eq!(text(mention), "See @/a.rs @/b.rs\nand go on");
     }
 
     #[test]

@@ -7,6 +7,9 @@ use std::collections::BTreeSet;
 
 use tidings_protocol::ui::{StopReason, TurnId, UiMessage};
 
+/// Stop reason of a turn that ended with its agent.
+const EXITED: &str = "exited";
+
 /// The end of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PromptEnd {
@@ -183,6 +186,10 @@ impl<T> OpenPrompts<T> {
             UiMessage::Complete { turn_id, stop_reason, .. } => {
                 if self.turn == Some(*turn_id) {
                     self.turn = None;
+                }
+                // The end of the agent is no end of an answer; the caller takes the prompts then.
+                if stop_reason.as_str() == EXITED {
+                    return Vec::new();
                 }
                 for prompt in self.prompts.iter_mut().filter(|prompt| prompt.agent_turn == Some(*turn_id)) {
                     prompt.end.get_or_insert_with(|| end_of(stop_reason));

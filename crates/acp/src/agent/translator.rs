@@ -4,13 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use agent_client_protocol_schema::v1 as acp;
 use serde_json::{Map, Value, json};
+use tidings_protocol::api::Attachment;
 use tidings_protocol::ui::{
-    SessionPhase, SubAgentOutcome, TodoList, TodoStatus, ToolDetails, TurnResult, UiMessage,
+    SessionPhase, SubAgentOutcome, TodoList, TodoStatus, TokenUsage, ToolDetails, TurnResult, UiMessage,
+    UserPrompt,
 };
 
 use super::answers::SessionState;
 use super::calls::ClientFeatures;
-use super::content::text_block;
+use super::content::{self, text_block};
 use super::tools::{self, IntoContent as _};
 use crate::meta;
 use crate::rpc;
@@ -32,6 +34,7 @@ pub struct Translator {
     message: Option<(ChunkKind, String)>,
     /// Size of the model's context, once an agent has told it.
     context_size: Option<u64>,
+    context: ContextTokens,
     compaction: Option<String>,
     /// Prompts that this editor sent, and shows already.
     own_prompts: BTreeSet<String>,
@@ -49,6 +52,33 @@ enum ChunkKind {
     Thought,
 }
 
+/// Tokens of the model's context: the prompt of the last request and its answer.
+#[derive(Debug, Clone, Copy, Default)]
+struct ContextTokens {
+    prompt: u64,
+    /// Tokens generated in this turn, and those of them before the last request.
+    generated: u64,
+    generated_before: u64,
+    /// Tokens in use, once they are known.
+    used: Option<u64>,
+}
+
+impl ContextTokens {
+    fn begin_turn(&mut self) {
+        (self.generated, self.generated_before) = (0, 0);
+    }
+
+    /// Takes the prompt of the current request, and all tokens that were generated in this turn.
+    fn update(&mut self, prompt: u64, generated: u64) -> u64 {
+        if prompt != self.prompt {
+            self.generated_before = self.generated;
+        }
+        (self.prompt, self.generated) = (prompt, generated);
+        let used = prompt.saturating_add(generated.saturating_sub(self.generated_before));
+        *self.used.insert(used)
+    }
+}
+
 type Updates = Vec<(acp::SessionUpdate, Option<Map<String, Value>>)>;
 
 impl Translator {
@@ -63,6 +93,7 @@ impl Translator {
             details: BTreeMap::new(),
             message: None,
             context_size: None,
+            context: ContextTokens::default(),
             compaction: None,
             own_prompts: BTreeSet::new(),
         }
@@ -83,10 +114,30 @@ impl Translator {
         self.own_prompts.insert(uuid.to_owned());
     }
 
+    /// True for a prompt of this editor.
+    pub fn is_own_prompt(&self, event: &UiMessage) -> bool {
+        let UiMessage::UserPrompt(UserPrompt { uuid: Some(uuid), .. }) = event else { return false };
+        self.own_prompts.contains(uuid)
+    }
+
     /// The notifications for an event with this cursor and sequence number.
     pub fn translate(&mut self, event: &UiMessage, cursor: &str, seq: u64) -> Vec<String> {
         let updates = self.updates(event, seq, None);
         updates.into_iter().map(|(update, meta)| self.notification(update, meta, Some(cursor))).collect()
+    }
+
+    /// The notifications with the images and files of another client's prompt, as of this cursor.
+    pub fn attachments(&self, prompt: &UserPrompt, attachments: &[Attachment], cursor: &str) -> Vec<String> {
+        let blocks = attachments.iter().map(content::attachment_block);
+        // Those that are not kept any more are named.
+        let lost =
+            prompt.attachments.iter().skip(attachments.len()).map(|kind| text_block(format!("[{kind}]")));
+        let chunks = blocks.chain(lost).map(|block| {
+            let id = prompt.uuid.clone().map(acp::MessageId::new);
+            let chunk = acp::ContentChunk::new(block).message_id(id);
+            self.notification(acp::SessionUpdate::UserMessageChunk(chunk), None, Some(cursor))
+        });
+        chunks.collect()
     }
 
     /// The notifications that an editor gets right after it has opened the session.
@@ -95,6 +146,11 @@ impl Translator {
             return Vec::new();
         }
         vec![self.notification(self.commands_update(), None, None)]
+    }
+
+    /// The notification that other options can be chosen.
+    pub fn changed_options(&self) -> String {
+        self.notification(self.options_update(), None, None)
     }
 
     /// A notice, or a message for an editor that shows no notices.
@@ -177,8 +233,13 @@ impl Translator {
             UiMessage::Retracted(retracted) => self.retracted(&retracted.tool_use_ids),
             UiMessage::TodoList(list) if list.agent_id.is_none() => one(plan(list)),
             UiMessage::TurnResult(result) => self.usage(result),
-            UiMessage::TokenUpdate { input_tokens, .. } if lane.is_none() => {
-                let used = u64::try_from(*input_tokens).unwrap_or_default();
+            UiMessage::TurnStarted(_) if lane.is_none() => {
+                self.context.begin_turn();
+                Vec::new()
+            }
+            UiMessage::TokenUpdate { input_tokens, output_tokens, .. } if lane.is_none() => {
+                let count = |tokens: i64| u64::try_from(tokens).unwrap_or_default();
+                let used = self.context.update(count(*input_tokens), count(*output_tokens));
                 self.context_size.map_or_else(Vec::new, |size| {
                     one(acp::SessionUpdate::UsageUpdate(acp::UsageUpdate::new(used, size)))
                 })
@@ -195,11 +256,16 @@ impl Translator {
                 let mode = started.permission_mode.clone();
                 self.settings(mode, started.model.clone(), Some(started.slash_commands.clone()))
             }
-            UiMessage::SettingsChanged(changed) => self.settings(
-                changed.permission_mode.clone(),
-                changed.model.clone(),
-                changed.slash_commands.clone(),
-            ),
+            UiMessage::SettingsChanged(changed) => {
+                let has_options =
+                    changed.options.as_ref().is_some_and(|options| self.state.note_options(options));
+                let (mode, model) = (changed.permission_mode.clone(), changed.model.clone());
+                let mut updates = self.settings(mode, model, changed.slash_commands.clone());
+                if has_options {
+                    updates.push((self.options_update(), None));
+                }
+                updates
+            }
             UiMessage::SessionTitle(title) => one(acp::SessionUpdate::SessionInfoUpdate(
                 acp::SessionInfoUpdate::new().title(title.title.clone()),
             )),
@@ -218,11 +284,14 @@ impl Translator {
                     let update = acp::CompactionUpdate::new(id, acp::CompactionStatus::Completed);
                     updates.extend(one(acp::SessionUpdate::CompactionUpdate(update)));
                 }
+                self.context.used = compacted.tokens_after.or(self.context.used);
                 if let Some((used, size)) = compacted.tokens_after.zip(self.context_size) {
                     updates.extend(one(acp::SessionUpdate::UsageUpdate(acp::UsageUpdate::new(used, size))));
                 }
                 updates
             }
+            // The response to the prompt says it.
+            UiMessage::Error { message, .. } if message == TurnResult::INTERRUPTED => Vec::new(),
             UiMessage::Error { message, .. } => one(self.notice_update("error", message)),
             UiMessage::Retrying(retry) if self.features.notices => {
                 let why = retry.error.as_deref().unwrap_or("a call of the API failed");
@@ -359,11 +428,11 @@ impl Translator {
         let size =
             models.into_iter().flatten().filter_map(|(_, usage)| usage["contextWindow"].as_u64()).max();
         self.context_size = size.or(self.context_size);
-        let Some((usage, size)) = result.usage.as_ref().zip(self.context_size) else { return Vec::new() };
-        let used = usage.input_tokens
-            + usage.output_tokens
-            + usage.cache_creation_input_tokens
-            + usage.cache_read_input_tokens;
+        // The usage of a turn is the sum of its requests; it is zero after an interrupt.
+        let of_turn = result.usage.as_ref().map(all_tokens).filter(|tokens| *tokens > 0);
+        let Some((used, size)) = self.context.used.or(of_turn).zip(self.context_size) else {
+            return Vec::new();
+        };
         let cost = result.cost_usd.map(|dollars| acp::Cost::new(dollars, "USD"));
         vec![(acp::SessionUpdate::UsageUpdate(acp::UsageUpdate::new(used, size).cost(cost)), None)]
     }
@@ -384,14 +453,17 @@ impl Translator {
         }
         self.state.model = new_model.or(self.state.model.take());
         if has_changed {
-            let options = acp::ConfigOptionUpdate::new(self.state.options());
-            updates.push((acp::SessionUpdate::ConfigOptionUpdate(options), None));
+            updates.push((self.options_update(), None));
         }
         if let Some(commands) = commands.filter(|commands| *commands != self.state.commands) {
             self.state.commands = commands;
             updates.push((self.commands_update(), None));
         }
         updates
+    }
+
+    fn options_update(&self) -> acp::SessionUpdate {
+        acp::SessionUpdate::ConfigOptionUpdate(acp::ConfigOptionUpdate::new(self.state.options()))
     }
 
     fn commands_update(&self) -> acp::SessionUpdate {
@@ -411,6 +483,13 @@ impl Translator {
         };
         acp::SessionUpdate::Notice(acp::Notice::new(severity, title))
     }
+}
+
+fn all_tokens(usage: &TokenUsage) -> u64 {
+    usage.input_tokens
+        + usage.output_tokens
+        + usage.cache_creation_input_tokens
+        + usage.cache_read_input_tokens
 }
 
 /// The sub-agent that an update belongs to.

@@ -130,6 +130,7 @@ fn lists_settings_and_costs_have_updates_of_their_own() {
             json!({"SessionStateChanged": {"session_id": 1, "state": "Compacting"}}),
             json!({"Compacted": {"session_id": 1, "tokens_after": 10}}),
             json!({"Error": {"message": "no", "session_id": 1}}),
+            json!({"TokenUpdate": {"session_id": 1, "input_tokens": 3, "output_tokens": 4}}),
             json!({"TurnResult": {"session_id": 1, "turn_id": turn("Assistant", 1), "subtype": "success", "is_error": false, "cost_usd": 0.5,
                 "usage": {"input_tokens": 3, "output_tokens": 4}, "model_usage": {"m": {"contextWindow": 200_000}}}}),
         ],
@@ -157,6 +158,86 @@ fn lists_settings_and_costs_have_updates_of_their_own() {
         updates[8],
         json!({"sessionUpdate": "usage_update", "used": 7, "size": 200_000, "cost": {"amount": 0.5, "currency": "USD"}})
     );
+}
+
+/// The usage of a turn is the sum of its requests, each of which repeats the context.
+#[test]
+fn r9_the_context_in_use_is_that_of_the_last_request() {
+    let mut translator = translator(ClientFeatures::default());
+    let started = |turn_number: u64| json!({"TurnStarted": {"session_id": 1, "turn_id": turn("Assistant", turn_number)}});
+    let tokens = |input: u64, output: u64| json!({"TokenUpdate": {"session_id": 1, "input_tokens": input, "output_tokens": output}});
+    let result = |input: u64, output: u64| {
+        json!({"TurnResult": {"session_id": 1, "turn_id": turn("Assistant", 1), "subtype": "success", "is_error": false,
+            "usage": {"input_tokens": input, "output_tokens": output}, "model_usage": {"m": {"contextWindow": 200_000}}}})
+    };
+    let mut used = |events: &[Value]| {
+        let updates = updates(&mut translator, events);
+        updates.iter().map(|update| update["used"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    // Two requests: 11,600 tokens with an answer of 50, then 11,660 with one of 40.
+    let turn_of_two = [
+        started(1),
+        tokens(11_600, 1),
+        tokens(11_600, 50),
+        tokens(11_660, 51),
+        tokens(11_660, 90),
+        result(23_260, 90),
+    ];
+    assert_eq!(used(&turn_of_two), [11_700]);
+    assert_eq!(
+        used(&[started(2), tokens(11_720, 1), tokens(11_720, 30), result(11_720, 30)]),
+        [11_721, 11_750, 11_750]
+    );
+    // A turn that was interrupted before its first request has no usage.
+    assert_eq!(used(&[started(3), result(0, 0)]), [11_750]);
+}
+
+#[test]
+fn r12_a_cancelled_turn_adds_no_text() {
+    let mut translator = translator(ClientFeatures::default());
+    let error = |message: &str| json!({"Error": {"message": message, "session_id": 1}});
+    let updates = updates(&mut translator, &[error("The turn was interrupted"), error("The disk is full")]);
+    assert_eq!(updates.len(), 1, "{updates:?}");
+    assert_eq!(updates[0]["content"]["text"], "Error: The disk is full\n");
+}
+
+#[test]
+fn r12_images_of_a_prompt_are_chunks_of_its_message() {
+    let translator = translator(ClientFeatures::default());
+    let prompt = json!({"session_id": 1, "text": "look", "uuid": "u", "attachments": ["image", "document", "document"]});
+    let attachments = json!([
+        {"media_type": "image/png", "data": "AAAA"},
+        {"media_type": "application/pdf", "data": "BBBB", "name": "a.pdf"},
+    ]);
+    let attachments: Vec<_> = serde_json::from_value(attachments).unwrap();
+    let lines = translator.attachments(&serde_json::from_value(prompt).unwrap(), &attachments, "e:1");
+    let updates: Vec<Value> = lines
+        .iter()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["params"]["update"].take())
+        .collect();
+    assert_eq!(kinds(&updates), ["user_message_chunk"; 3]);
+    assert!(updates.iter().all(|update| update["messageId"] == "u"));
+    assert_eq!(updates[0]["content"], json!({"type": "image", "data": "AAAA", "mimeType": "image/png"}));
+    assert_eq!(
+        updates[1]["content"]["resource"],
+        json!({"uri": "a.pdf", "mimeType": "application/pdf", "blob": "BBBB"})
+    );
+    assert_eq!(updates[2]["content"]["text"], "[document]", "it is not kept any more");
+}
+
+#[test]
+fn r12_options_of_the_agent_are_published_and_follow_its_changes() {
+    let effort = json!({"id": "effort", "name": "Effort", "category": "thought_level", "value": "medium",
+        "values": [{"value": "low", "name": "low"}, {"value": "medium", "name": "medium"}], "scope": "prompt"});
+    let state =
+        SessionState { options: vec![serde_json::from_value(effort).unwrap()], ..SessionState::default() };
+    let mut translator = Translator::new("s", "/home", ClientFeatures::default(), state);
+    let changed = json!({"SettingsChanged": {"session_id": 1, "options": {"effort": "low", "unknown": "x"}}});
+    let updates = updates(&mut translator, &[changed.clone(), changed]);
+    assert_eq!(kinds(&updates), ["config_option_update"], "the second one changes nothing");
+    let options = updates[0]["configOptions"].as_array().unwrap();
+    let effort = options.iter().find(|option| option["id"] == "effort").unwrap();
+    assert_eq!((&effort["category"], &effort["currentValue"]), (&json!("thought_level"), &json!("low")));
 }
 
 #[test]
@@ -320,6 +401,23 @@ fn f47_each_prompt_ends_with_its_own_turn() {
         prompts.take_all(&PromptEnd::Failed("gone".to_owned())),
         [("third", PromptEnd::Failed("gone".to_owned()))]
     );
+}
+
+/// A turn that ends with its agent is no answer: the caller takes its prompts when the agent has ended.
+#[test]
+fn r12_a_prompt_whose_agent_dies_has_not_ended_its_turn() {
+    let mut prompts = OpenPrompts::default();
+    prompts.add("it", 1);
+    let events = [
+        json!({"PromptQueued": {"session_id": 1, "uuid": "a", "text": "x", "turn_id": turn("User", 1)}}),
+        json!({"TurnStarted": {"session_id": 1, "turn_id": turn("Assistant", 1), "answers": [turn("User", 1)]}}),
+        json!({"Complete": {"session_id": 1, "turn_id": turn("Assistant", 1), "stop_reason": "exited"}}),
+    ];
+    for (at, json) in events.into_iter().enumerate() {
+        assert!(prompts.observe(at as u64 + 1, &event(json)).is_empty());
+    }
+    let gone = PromptEnd::Failed("gone".to_owned());
+    assert_eq!(prompts.take_all(&gone), [("it", gone.clone())]);
 }
 
 /// F46: a result is not the end while sub-agents work in the background.

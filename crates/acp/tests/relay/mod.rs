@@ -32,6 +32,28 @@ fn opened() -> Relay {
 }
 
 #[test]
+fn r9_every_request_gets_an_answer_with_its_id() {
+    let mut relay = opened();
+    let id_of = |line: &str, relay: &mut Relay| {
+        let told = parsed(&relay.from_editor(line).to_editor);
+        assert!(told.len() == 1 && told[0].get("error").is_some(), "{told:?}");
+        told[0]["id"].clone()
+    };
+    assert_eq!(id_of(r#"{"jsonrpc":"2.0","id":7,"method":8}"#, &mut relay), 7);
+    assert_eq!(id_of(r#"{"method":"session/prompt","params":{"prompt":[},"id":"a"}"#, &mut relay), "a");
+    assert_eq!(id_of("nonsense", &mut relay), Value::Null);
+    // With the idempotency key it is longer than what a server takes.
+    let prompt = |text: &str| {
+        let blocks = json!([{"type": "text", "text": text}]);
+        json!({"jsonrpc": "2.0", "id": 9, "method": "session/prompt", "params": {"sessionId": "s", "prompt": blocks}})
+            .to_string()
+    };
+    let longest = "x".repeat(tidings_acp::limits::MESSAGE_BYTES_MAX - prompt("").len());
+    assert_eq!(id_of(&prompt(&longest), &mut relay), 9);
+    assert_eq!(relay.from_editor(&prompt("short")).to_server.len(), 1, "the id is free again");
+}
+
+#[test]
 fn a_restart_repeats_what_is_open_and_resumes_after_the_last_update() {
     let mut relay = opened();
     let prompt =

@@ -151,7 +151,7 @@ fn denied(raw: Raw<'_>) -> Option<DeniedTool> {
 fn error_text(frame: &FrameRef<'_>) -> Option<String> {
     // The CLI's message about an interrupted turn is meant for its developers.
     match frame.outcome() {
-        Some(Outcome::Interrupted) => Some("The turn was interrupted".to_owned()),
+        Some(Outcome::Interrupted) => Some(TurnResult::INTERRUPTED.to_owned()),
         _ => frame.error_text(),
     }
 }

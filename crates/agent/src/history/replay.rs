@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use tidings_protocol::FrameRef;
 use tidings_protocol::entry::{EntryKind, EntryRef};
 use tidings_protocol::json::{Raw, Text, write_string};
-use tidings_protocol::ui::{SessionTitle, StopReason, UiMessage};
+use tidings_protocol::ui::{SessionTitle, StopReason, TurnResult, UiMessage};
 use tidings_protocol::view::Block;
 use tidings_transcript::session::CommandTags;
 
@@ -121,7 +121,7 @@ impl Replay {
             let tools = text.contains("for tool use");
             let reason = if tools { "aborted_tools" } else { "aborted_streaming" };
             self.stop_reason = Some(StopReason::Other(reason.to_owned()));
-            self.fold.end_recorded(self.stop_reason.take(), Some("The turn was interrupted"), out);
+            self.fold.end_recorded(self.stop_reason.take(), Some(TurnResult::INTERRUPTED), out);
         } else if flag("isCompactSummary") {
             self.forward_as(entry, "isSynthetic", out);
         } else if entry.is_meta() {

@@ -4,7 +4,7 @@ use std::fmt;
 use jiff::Timestamp;
 
 use super::{ClientId, Cursor, Draft, ErrorKind, JournalError, Key, Stored};
-use crate::limits::{BLOB_BYTES_MAX, LABELS_MAX, TEXT_BYTES_MAX};
+use crate::limits::{LABELS_MAX, SETTINGS_BYTES_MAX, TEXT_BYTES_MAX};
 
 /// The number of a session, for clients that need a small id. It is never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -243,8 +243,8 @@ pub(crate) fn check_text(text: &str) -> Result<(), JournalError> {
 }
 
 fn check_settings(settings: &str) -> Result<(), JournalError> {
-    if settings.len() > BLOB_BYTES_MAX {
-        return Err(JournalError::too_large("The length of the settings", BLOB_BYTES_MAX));
+    if settings.len() > SETTINGS_BYTES_MAX {
+        return Err(JournalError::too_large("The length of the settings", SETTINGS_BYTES_MAX));
     }
     Ok(())
 }

@@ -30,7 +30,7 @@ pub(crate) const NAME_BYTES_MAX: usize = 200;
 /// may be.
 pub(crate) const TEXT_BYTES_MAX: usize = 8 << 10;
 
-/// The settings of one session, and the body of one ask. A tool input is rarely longer; a longer one goes
+/// A document, and the body of one ask. A tool input is rarely longer; a longer one goes
 /// into the event, and the ask refers to it.
 pub(crate) const BLOB_BYTES_MAX: usize = 4 << 20;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{BLOB_BYTES_MAX, INPUT_BYTES_MAX};
+use super::INPUT_BYTES_MAX;
 
 /// Time for which a client that is ahead of a replica waits for it: one that comes from another server of the
 /// fleet, or that has just started a session there.
@@ -37,6 +37,9 @@ pub(crate) const QUEUE_MAX: usize = 100;
 /// Bytes of the queue of one session, written as JSON: one prompt of the longest kind, or many short ones.
 /// The queue is part of the session's settings, which are written with each change.
 pub(crate) const QUEUE_BYTES_MAX: usize = INPUT_BYTES_MAX + (64 << 10);
+
+/// The settings of one session, written as JSON.
+pub(crate) const SETTINGS_BYTES_MAX: usize = 9 << 20;
 
 /// Bytes of the launch settings of a session, written as JSON: instructions, tools, MCP servers. They are
 /// part of its settings too.
@@ -253,7 +256,7 @@ pub(crate) const TYPED_SHOWN_WITHIN: Duration = Duration::from_secs(10);
 
 // Whatever clients send, the settings have room left for what agents report; a session that cannot store that
 // ends.
-const _: () = assert!(QUEUE_BYTES_MAX + LAUNCH_BYTES_MAX + (512 << 10) <= BLOB_BYTES_MAX);
+const _: () = assert!(QUEUE_BYTES_MAX + LAUNCH_BYTES_MAX + (512 << 10) <= SETTINGS_BYTES_MAX);
 
 /// Folders whose projects are named for a fleet; sessions in others belong together by their folder only.
 pub(crate) const NAMED_PROJECTS_MAX: usize = 1000;
@@ -296,8 +299,8 @@ pub(crate) const AGENT_LIST_EXIT: Duration = Duration::from_secs(10);
 /// Bytes of an agent's list of its sessions: a thousand of them, with long titles and folders.
 pub(crate) const AGENT_LIST_BYTES_MAX: u64 = 8 << 20;
 
-/// Time for a running agent other than Claude Code to say what it offers. Its adapter answers by itself, so
-/// one that takes longer does not run; what it offered last is shown then.
+/// Time for a running agent to say what it offers. Claude Code and adapters of other agents answer by
+/// themselves, so one that takes longer does not run; what it offered last is shown then.
 pub(crate) const AGENT_OFFER_WAIT: Duration = Duration::from_secs(5);
 
 /// Time in which an agent that loosened its mode must confirm that it is back; it is stopped otherwise.

@@ -1,4 +1,4 @@
-//! Options of agents other than Claude Code: who may set which.
+//! Options of agents besides model and mode: who may set which.
 
 use tidings_acp::limits::{OPTION_ID_BYTES_MAX, OPTIONS_MAX};
 use tidings_protocol::api::{AgentOption, CommandRequest};

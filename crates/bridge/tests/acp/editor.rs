@@ -28,6 +28,16 @@ impl TestServer {
         Self::on(MemoryStore::default(), script, folder).await
     }
 
+    /// A server whose agents are dead when a prompt with this word comes.
+    pub(crate) async fn dying(script: &str, word: &'static str) -> Self {
+        let (store, folder) = (MemoryStore::default(), Arc::new(tempfile::tempdir().unwrap()));
+        let mut config = stand_in::config(script, folder.path());
+        config.carrier = stand_in::dying(script, folder.path(), word);
+        let sessions = stand_in::open_sessions(&store, config).await;
+        let address = Server::serve(sessions.clone()).to_string();
+        TestServer { sessions, address, store, script: script.to_owned(), folder }
+    }
+
     async fn on(store: MemoryStore, script: &str, folder: Arc<TempDir>) -> Self {
         let sessions = stand_in::open_sessions(&store, stand_in::config(script, folder.path())).await;
         let address = Server::serve(sessions.clone()).to_string();

@@ -151,6 +151,79 @@ async fn settings_change_for_all_clients() {
     assert_eq!(gone["code"], -32002);
 }
 
+/// A photo has a few megabytes.
+#[tokio::test]
+async fn r9_a_prompt_with_a_large_picture_is_answered() {
+    let server = TestServer::playing(HELLO).await;
+    let (mut editor, session) = Editor::open(&server).await;
+    let mut picture = b"\x89PNG\r\n\x1a\n".to_vec();
+    picture.resize(3_400_000, 7);
+    let picture = base64::Engine::encode(&base64::prelude::BASE64_STANDARD, picture);
+    let prompt = json!([
+        {"type": "text", "text": "Look"},
+        {"type": "image", "data": picture, "mimeType": "image/png"},
+    ]);
+    let answer = editor.call("session/prompt", json!({"sessionId": session, "prompt": prompt})).await;
+    assert_eq!(answer["stopReason"], "end_turn");
+    // One that no model takes is refused, with its id.
+    let long = json!([{"type": "text", "text": "x".repeat(9 << 20)}]);
+    let refused = editor.refused("session/prompt", json!({"sessionId": session, "prompt": long})).await;
+    assert_eq!(refused["code"], -32602);
+
+    // An editor that loads the session gets the picture, too.
+    let mut other = Editor::ready(&server).await;
+    other.call("session/load", json!({"sessionId": session, "cwd": server.cwd(), "mcpServers": []})).await;
+    let shown: Vec<_> =
+        other.updates.iter().filter(|update| update["sessionUpdate"] == "user_message_chunk").collect();
+    assert_eq!(shown[0]["content"]["text"], "Look");
+    assert_eq!(shown[1]["content"]["data"], picture.as_str(), "r12: a load keeps images");
+}
+
+/// The agent has died, and the server does not know it yet.
+#[tokio::test]
+async fn r12_a_prompt_right_after_an_agent_died_is_answered() {
+    let server = TestServer::dying(HELLO, "too late").await;
+    let (mut editor, session) = Editor::open(&server).await;
+    assert_eq!(editor.prompt(&session, "hello").await["stopReason"], "end_turn");
+    let prompt = json!([{"type": "text", "text": "too late"}]);
+    let error = editor.refused("session/prompt", json!({"sessionId": session, "prompt": prompt})).await;
+    assert_eq!(error["code"], -32603, "{error}");
+    assert_eq!(editor.prompt(&session, "and now?").await["stopReason"], "end_turn", "it starts again");
+}
+
+#[tokio::test]
+async fn r12_a_refused_delete_leaves_the_session_open() {
+    let server = TestServer::playing(HELLO).await;
+    let (_owner, session) = Editor::open(&server).await;
+    let mut editor = Editor::connect(&server, "read,prompt").await;
+    editor.initialize(json!({})).await;
+    editor.call("session/load", json!({"sessionId": session, "cwd": server.cwd(), "mcpServers": []})).await;
+    editor.refused("session/delete", json!({"sessionId": session})).await;
+    assert_eq!(editor.prompt(&session, "hello").await["stopReason"], "end_turn");
+}
+
+#[tokio::test]
+async fn r12_the_effort_of_the_model_is_an_option_of_a_running_agent() {
+    let server = TestServer::playing(HELLO).await;
+    let (mut editor, session) = Editor::open(&server).await;
+    editor.prompt(&session, "hello").await;
+    while !editor.updates.iter().any(|update| update["sessionUpdate"] == "config_option_update") {
+        editor.next_update().await;
+    }
+    let effort = |options: &Value| {
+        let options = options["configOptions"].as_array().unwrap().iter();
+        options.cloned().find(|option| option["id"] == "effort").unwrap()
+    };
+    let update = editor.updates.iter().rfind(|update| update["sessionUpdate"] == "config_option_update");
+    let offered = effort(update.unwrap());
+    assert_eq!((&offered["category"], &offered["currentValue"]), (&json!("thought_level"), &json!("medium")));
+    let set = json!({"sessionId": session, "configId": "effort", "value": "high"});
+    let set = editor.call("session/set_config_option", set).await;
+    assert_eq!(effort(&set)["currentValue"], "high");
+    let unknown = json!({"sessionId": session, "configId": "effort", "value": "beyond"});
+    assert_eq!(editor.refused("session/set_config_option", unknown).await["code"], -32602);
+}
+
 #[tokio::test]
 async fn questions_are_forms_and_plans_have_options() {
     let server = TestServer::playing(crate::stand_in::QUESTION).await;

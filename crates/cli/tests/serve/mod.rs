@@ -6,6 +6,7 @@ mod agents;
 mod backup;
 mod commands;
 mod drain;
+mod editor;
 #[cfg(target_os = "linux")]
 mod file_size;
 mod journal;

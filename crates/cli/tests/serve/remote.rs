@@ -6,6 +6,7 @@ use std::net::TcpListener;
 use std::process::Output;
 
 use serde_json::{Value, json};
+use tidings_protocol::api::INPUT_BYTES_MAX;
 
 use crate::serve::machine::{Machine, Running, until};
 
@@ -378,11 +379,21 @@ fn played_sessions(sessions: &[Value]) -> String {
     format!("http://{address}")
 }
 
+/// A script that answers requests says `--yes` whichever the answer is.
+#[test]
+fn r13_deny_takes_yes_like_approve() {
+    let machine = Machine::new();
+    for answer in ["approve", "deny"] {
+        let output = machine.tidings(&[answer, "1", "--yes", "--json"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(3), "{answer}: no server runs");
+    }
+}
+
 /// Half of a prompt would be worse than none. Quotes are escaped, which doubles their length.
 #[test]
 fn a_prompt_that_the_server_would_not_take_is_refused_and_never_cut() {
     let machine = Machine::new();
-    for text in ["x".repeat((3 << 20) + 1), "\"".repeat(2 << 20)] {
+    for text in ["x".repeat(INPUT_BYTES_MAX + 1), "\"".repeat(INPUT_BYTES_MAX / 2 + 1)] {
         let file = machine.path("prompt.txt");
         fs::write(&file, text).unwrap();
         let mut command = machine.tidings(&["send", "1", "-", "--json"]);

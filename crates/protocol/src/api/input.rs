@@ -8,8 +8,8 @@ use super::{closed_enums, shapes};
 use crate::ui::TurnId;
 
 /// Maximum size of the body of a prompt in bytes, attachments included; servers report it in `Meta`. In
-/// base64, a file of 2.3 MB fits.
-pub const INPUT_BYTES_MAX: usize = 3 << 20;
+/// base64, a file of 6.2 MB fits: models take pictures of 5 MB.
+pub const INPUT_BYTES_MAX: usize = 8 << 20;
 
 shapes! {
     /// A prompt: [`ControllerInputPayload`](crate::ui::ControllerInputPayload) with more fields.

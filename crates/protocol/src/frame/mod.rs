@@ -19,7 +19,7 @@ pub(crate) use head::{Notes, Span, scan, scan_text};
 pub use kind::Kind;
 pub use owned::Frame;
 pub(crate) use spans::{DeltaKey, EventSpans, MessageSpans, OtherMembers};
-pub(crate) use summary::is_interruption;
+pub(crate) use summary::{INTERRUPTED, is_interruption};
 pub use summary::{Outcome, ToolCall};
 
 /// A frame that borrows its line. [`Frame`] owns its line.

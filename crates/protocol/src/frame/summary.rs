@@ -46,6 +46,9 @@ pub enum Outcome {
     Failed,
 }
 
+/// Error of a turn that the user interrupted, for people.
+pub(crate) const INTERRUPTED: &str = "The turn was interrupted";
+
 /// True if a turn with this `terminal_reason` was interrupted by the user.
 pub(crate) fn is_interruption(terminal_reason: &str) -> bool {
     matches!(terminal_reason, "aborted_streaming" | "aborted_tools")
@@ -102,7 +105,7 @@ impl<'a> FrameRef<'a> {
                 Some(Outcome::MaxTurns) => "The turn reached its limit of rounds",
                 Some(Outcome::MaxBudget) => "The session reached its budget",
                 Some(Outcome::StructuredOutput) => "No answer fitted the schema",
-                Some(Outcome::Interrupted) => "The turn was interrupted",
+                Some(Outcome::Interrupted) => INTERRUPTED,
                 Some(Outcome::ApiError { .. }) => "The API failed",
                 _ => "The turn failed",
             };

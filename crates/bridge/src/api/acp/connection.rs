@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 use tidings_acp::agent::{AgentCall, AgentNotice, ClientFeatures, initialized, listed};
 use tidings_acp::limits::{MESSAGES_WAITING_MAX, SESSIONS_MAX};
+use tidings_acp::lines::id_of_call;
 use tidings_acp::rpc::{self, Id, Message, RpcError};
 use tokio::sync::mpsc;
 
@@ -62,7 +63,7 @@ impl EditorConnection {
                 let session = id.text().and_then(|text| Some(text.split_once('/')?.0.to_owned()));
                 session.map_or(Ok(None), |session| self.pass(&session, EditorCommand::Answer(id, result)))
             }
-            Err(error) => Ok(Some(rpc::response(None, &Err(error)))),
+            Err(error) => Ok(Some(rpc::response(id_of_call(text).as_ref(), &Err(error)))),
         }
     }
 
@@ -103,7 +104,9 @@ impl EditorConnection {
             }
             AgentCall::Delete { session } => {
                 let deleted = open::delete(&self.api, &self.caller, &session).await;
-                self.sessions.remove(&session);
+                if deleted.is_ok() {
+                    self.sessions.remove(&session);
+                }
                 deleted.map(|()| json!({})).map_err(|error| rpc_error(&error))
             }
             AgentCall::New(wanted) => match open::create(&self.api, &self.caller, wanted).await {

@@ -2,7 +2,7 @@
 
 use tidings_acp::agent::{OpenPrompts, PendingAsk, PromptEnd, Translator};
 use tidings_acp::rpc::Id;
-use tidings_protocol::ui::{QuestionDetails, SessionPhase, UiMessage};
+use tidings_protocol::ui::{QuestionDetails, SessionPhase, UiMessage, UserPrompt};
 
 use crate::api::feed::{Encoder, EventBatch};
 use crate::journal::Event;
@@ -12,6 +12,8 @@ use crate::journal::Event;
 pub(super) enum EditorItem {
     /// A notification.
     Line(String),
+    /// The images and files of another client's prompt, as of this cursor.
+    Attachments(Box<UserPrompt>, String),
     /// A request of the agent is pending, as of this sequence number.
     Ask(PendingAsk, u64),
     /// A request was resolved.
@@ -22,6 +24,8 @@ pub(super) enum EditorItem {
     Interrupt,
     /// The agent may have ended.
     CheckAgent,
+    /// The agent runs, and can be asked for its options.
+    CheckOptions,
 }
 
 /// Translates events, and follows the prompts of the editor.
@@ -71,7 +75,15 @@ impl Encoder for EditorEncoder {
             self.translator.note_own_prompt(&queued.uuid);
         }
         let cursor = event.cursor.to_string();
+        let is_own = self.translator.is_own_prompt(&message);
         batch.extend(self.translator.translate(&message, &cursor, seq).into_iter().map(EditorItem::Line));
+        if let UiMessage::UserPrompt(prompt) = &*message
+            && !is_own
+            && prompt.origin.is_none()
+            && !prompt.attachments.is_empty()
+        {
+            batch.push(EditorItem::Attachments(Box::new(prompt.clone()), cursor.clone()));
+        }
         if let Some(ask) = self.ask(&message) {
             batch.push(EditorItem::Ask(ask, seq));
         }
@@ -82,6 +94,7 @@ impl Encoder for EditorEncoder {
             UiMessage::InteractionResolved(resolved) => {
                 batch.push(EditorItem::Settled(resolved.tool_use_id.clone()));
             }
+            UiMessage::SessionStarted(_) => batch.push(EditorItem::CheckOptions),
             UiMessage::Error { .. } => batch.push(EditorItem::CheckAgent),
             UiMessage::SessionStateChanged(changed) if changed.state == SessionPhase::Ended => {
                 batch.push(EditorItem::CheckAgent);

@@ -82,12 +82,14 @@ pub(super) async fn state(api: &Api, caller: &Caller, view: &SessionView) -> Res
     };
     let mode = view.permission_mode.clone().unwrap_or_else(|| USUAL_MODE.to_owned());
     let journal = api.sessions.broadcast().journal();
+    let choices = api.sessions.choices_of(&view.key).await?;
     Ok(SessionState {
         // The current mode is always among them.
         modes: ModeChoice::allowed(|known| known == mode || may(known)),
         mode,
         model: view.model.clone(),
-        models: api.sessions.choices_of(&view.key).await?.items,
+        models: choices.items,
+        options: choices.options,
         commands: newest_commands(&**journal, &Key::new(&view.key)?).await?,
     })
 }

@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
-use tidings_protocol::api::{HistoryPage, Snapshot, WholeCall, WholePrompt};
+use tidings_protocol::api::{Attachment, HistoryPage, Snapshot, WholeCall, WholePrompt};
 
 use crate::api::Api;
 use crate::api::visibility;
@@ -145,25 +145,33 @@ pub(crate) async fn get_prompt(
     Path((id, prompt)): Path<(String, String)>,
 ) -> Answer<WholePrompt> {
     visibility::check(&api.sessions, &caller, &id).await?;
-    let (uuid, kept) = (prompt.clone(), api.sessions.attachments(&id, &prompt).await?);
-    let attachments = match kept {
-        AttachmentSource::Queue(attachments) => attachments,
-        AttachmentSource::OnDisk(files) => {
-            let begun = Instant::now();
-            loop {
-                let may_come = files.is_agent_alive && begun.elapsed() < PROMPT_FILE_WAIT;
-                let (files, caller, prompt) = (files.clone(), caller.clone(), prompt.clone());
-                match api.transcripts.run(move |_| files.attachments(&caller, &prompt)).await {
-                    // The CLI writes its file a moment after it has taken the prompt.
-                    Err(error) if error.code() == Code::NotFound && may_come => {
-                        tokio::time::sleep(PROMPT_FILE_POLL).await;
-                    }
-                    read => break read?,
-                }
-            }
-        }
+    let attachments = prompt_attachments(&api, &caller, &id, &prompt).await?;
+    Ok(Json(WholePrompt { uuid: prompt, attachments }))
+}
+
+/// The images and files of a prompt, from the queue of the session or from its file.
+pub(crate) async fn prompt_attachments(
+    api: &Api,
+    caller: &Caller,
+    session: &str,
+    prompt: &str,
+) -> Result<Vec<Attachment>, Error> {
+    let files = match api.sessions.attachments(session, prompt).await? {
+        AttachmentSource::Queue(attachments) => return Ok(attachments),
+        AttachmentSource::OnDisk(files) => files,
     };
-    Ok(Json(WholePrompt { uuid, attachments }))
+    let begun = Instant::now();
+    loop {
+        let may_come = files.is_agent_alive && begun.elapsed() < PROMPT_FILE_WAIT;
+        let (files, caller, prompt) = (files.clone(), caller.clone(), prompt.to_owned());
+        match api.transcripts.run(move |_| files.attachments(&caller, &prompt)).await {
+            // The CLI writes its file a moment after it has taken the prompt.
+            Err(error) if error.code() == Code::NotFound && may_come => {
+                tokio::time::sleep(PROMPT_FILE_POLL).await;
+            }
+            read => return read,
+        }
+    }
 }
 
 /// Parses a position: a cursor, or a bare sequence number as in a snapshot.

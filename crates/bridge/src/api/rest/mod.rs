@@ -5,7 +5,7 @@ mod asks;
 mod audit;
 mod fleet;
 mod folders;
-mod history;
+pub(crate) mod history;
 mod hooks;
 mod inbox;
 mod marks;

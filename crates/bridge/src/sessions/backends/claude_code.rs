@@ -1,11 +1,16 @@
 //! Claude Code that this server runs, with or without a host.
 
 use futures_core::future::BoxFuture;
+use tidings::control::{EffortLevel, GetSettings, ModelInfo};
 use tidings_agent::{AgentSession, Command};
-use tidings_protocol::api::{ModelChoice, Rewound, SessionCapability};
+use tidings_protocol::api::{
+    AgentOption, AgentOptionValue, ModelChoice, ModelList, Rewound, SessionCapability,
+};
 
 use super::{Backend, BackendCall, Offer, PromptOutcome, Setting};
+use crate::auth::capabilities;
 use crate::error::{Code, Error};
+use crate::limits::AGENT_OFFER_WAIT;
 use crate::sessions::running::prompt::{prompt, shown_prompt};
 use crate::sessions::settings::Queued;
 use crate::sessions::starting::launch;
@@ -27,7 +32,47 @@ const OFFERED: [SessionCapability; 9] = [
     SessionCapability::Stop,
 ];
 
+/// Id of the option for the effort of the model, and the name of the CLI's setting for it.
+pub(in crate::sessions) const EFFORT: &str = "effort";
+const EFFORT_SETTING: &str = "effortLevel";
+
 impl ClaudeCode {
+    /// The levels of effort that its model has; none if it has no effort, or none runs that knows.
+    fn effort_levels(&self, model: Option<&str>) -> Vec<EffortLevel> {
+        let models = self.0.client().info().models;
+        let is_it = |known: &&ModelInfo| {
+            model.is_some_and(|model| known.value == model || known.resolved_model.as_deref() == Some(model))
+        };
+        let current = models.iter().find(is_it).or_else(|| models.first());
+        current
+            .filter(|model| model.supports_effort == Some(true))
+            .and_then(|model| model.supported_effort_levels.clone())
+            .unwrap_or_default()
+    }
+
+    /// The effort of the model as an option, if it has one.
+    async fn effort_option(&self) -> Option<AgentOption> {
+        let request = self.0.client().request_within(GetSettings::default(), AGENT_OFFER_WAIT);
+        let applied = request.await.ok()?.applied?;
+        let levels = self.effort_levels(applied.model.as_deref());
+        let value = applied.effort?.as_str().to_owned();
+        let values = levels.iter().map(|level| AgentOptionValue {
+            value: level.as_str().to_owned(),
+            name: level.as_str().to_owned(),
+            ..AgentOptionValue::default()
+        });
+        let category = "thought_level".to_owned();
+        (!levels.is_empty()).then(|| AgentOption {
+            id: EFFORT.to_owned(),
+            name: "Effort".to_owned(),
+            description: Some("How hard the model works".to_owned()),
+            scope: capabilities::of_option(Some(&category)).scope().to_string(),
+            category: Some(category),
+            value,
+            values: values.collect(),
+        })
+    }
+
     /// The actions that it offers, which are the same before it is started.
     pub(in crate::sessions) fn full_offer() -> Offer {
         Offer { capabilities: OFFERED.to_vec(), limited: None }
@@ -36,7 +81,11 @@ impl ClaudeCode {
 
 impl Backend for ClaudeCode {
     fn offer(&self) -> Offer {
-        Self::full_offer()
+        let mut offer = Self::full_offer();
+        if self.0.client().info().models.iter().any(|model| model.supports_effort == Some(true)) {
+            offer.capabilities.push(SessionCapability::SetOption);
+        }
+        offer
     }
 
     fn text_way(&self) -> Way {
@@ -74,6 +123,17 @@ impl Backend for ClaudeCode {
                         let message = format!("The agent is in the mode `{other}` now");
                         return Err(Error::new(Code::Conflict, message, "choose a mode that it has"));
                     }
+                }
+                Setting::Option { id: EFFORT, value } => {
+                    // The CLI ignores a level that it does not know.
+                    let option = self.effort_option().await;
+                    if !option.is_some_and(|option| option.values.iter().any(|known| known.value == value)) {
+                        let message = format!("The model has no effort `{value}`");
+                        let hint = "`GET /v1/sessions/{id}/models` lists the levels of the model";
+                        return Err(Error::new(Code::Invalid, message, hint));
+                    }
+                    let settings = serde_json::json!({ EFFORT_SETTING: value });
+                    self.0.client().apply_settings(&settings).await?;
                 }
                 Setting::Option { .. } => return Err(self.offer().refusal(SessionCapability::SetOption)),
             }
@@ -120,6 +180,13 @@ impl Backend for ClaudeCode {
 
     fn models(&self) -> Vec<ModelChoice> {
         self.0.client().info().models.into_iter().map(choice).collect()
+    }
+
+    fn choices(&self) -> BoxFuture<'_, ModelList> {
+        Box::pin(async {
+            let options = self.effort_option().await.into_iter().collect();
+            ModelList { items: self.models(), options, ..ModelList::default() }
+        })
     }
 }
 

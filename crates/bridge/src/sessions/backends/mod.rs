@@ -15,7 +15,7 @@ use tidings_agent::Command;
 use tidings_protocol::api::{ModelChoice, ModelList, Rewound, SessionCapability, SessionCommand};
 
 pub(in crate::sessions) use self::acp_agent::{AcpAgent, refusal_of_agent};
-pub(in crate::sessions) use self::claude_code::ClaudeCode;
+pub(in crate::sessions) use self::claude_code::{ClaudeCode, EFFORT};
 use super::entry::{Entry, Memory};
 use super::settings::Queued;
 use crate::error::{Code, Error};
@@ -116,7 +116,7 @@ pub(in crate::sessions) enum Setting<'a> {
     Model(Option<&'a str>),
     /// The permission mode.
     Mode(&'a str),
-    /// An option of another agent than Claude Code.
+    /// An option of the agent.
     Option { id: &'a str, value: &'a str },
 }
 

@@ -44,9 +44,15 @@ impl Sessions {
     /// and modes that such an agent offered last.
     pub(crate) async fn choices_of(&self, name: &str) -> Result<ModelList, Error> {
         let view = self.find(name).await?;
-        let Some(backend) = view.backend else { return Ok(self.choices()) };
         let key = Key::new(&view.key)?;
         let agent = self.active().get(&key).and_then(|used| used.entry.agent());
+        let Some(backend) = view.backend else {
+            let options = match agent {
+                Some(agent) => agent.choices().await.options,
+                None => Vec::new(),
+            };
+            return Ok(ModelList { options, ..self.choices() });
+        };
         if let Some(agent) = agent {
             return Ok(self.offered_by(&*agent, &backend).await);
         }

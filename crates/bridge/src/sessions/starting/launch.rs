@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use futures_core::future::BoxFuture;
-use tidings::control::McpServerConfig;
+use tidings::control::{EffortLevel, McpServerConfig};
 use tidings::json::Json;
 use tidings::options::{self, Arg, EnvBase, SettingSource};
 use tidings::permissions::PermissionMode;
@@ -16,6 +16,7 @@ use crate::error::{Code, Error};
 use crate::journal::Session;
 use crate::limits::LEAST_BUDGET_USD;
 use crate::sessions::Config;
+use crate::sessions::backends::EFFORT;
 use crate::sessions::settings::{Launch, SessionSettings};
 use crate::sessions::starting::deny_rules;
 
@@ -50,6 +51,9 @@ pub(in crate::sessions) fn options(
         }
     } else {
         options = options.settings(deny_rules::settings(&config.protected, Path::new(&row.cwd)));
+        if let Some(effort) = launch.options.get(EFFORT) {
+            options = options.effort(EffortLevel::from(effort.as_str()));
+        }
     }
     for (name, value) in &config.environment {
         options = options.env(name, value);

@@ -3,14 +3,13 @@
 use std::io;
 
 use tidings_acp::limits::MESSAGE_BYTES_MAX;
+use tidings_acp::lines::{EditorLine, EditorLines};
 use tidings_acp::relay::{Relay, RelayOutput};
-use tidings_acp::rpc::{self, RpcError};
-use tidings_protocol::ndjson::Line;
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::connection::{self, Connection};
 use crate::commands::remote::Remote;
-use crate::input::StdinLines;
+use crate::input::READ_BYTES;
 
 /// Bytes that a pipe takes without blocking, if it takes any: `PIPE_BUF`, which is smaller on macOS.
 #[cfg(unix)]
@@ -18,49 +17,35 @@ const AT_ONCE_MAX: usize = if cfg!(target_os = "linux") { 4096 } else { 512 };
 
 /// The editor at the other end of the standard streams.
 pub(super) struct Editor {
-    stdin: StdinLines,
+    stdin: tokio::io::Stdin,
+    lines: EditorLines,
+    buffer: Vec<u8>,
     stdout: tokio::io::Stdout,
 }
 
-/// A line of the editor.
-pub(super) enum EditorLine {
-    Whole(String),
-    TooLong(u64),
-}
-
-impl EditorLine {
-    pub(super) fn pass(&self, relay: &mut Relay) -> RelayOutput {
-        match self {
-            EditorLine::Whole(line) => relay.from_editor(line),
-            EditorLine::TooLong(length) => {
-                RelayOutput { to_editor: vec![too_long(*length)], ..RelayOutput::default() }
-            }
-        }
+/// Passes a line of the editor to the relay.
+pub(super) fn pass(line: EditorLine, relay: &mut Relay) -> RelayOutput {
+    match line {
+        EditorLine::Whole(line) => relay.from_editor(&line),
+        EditorLine::TooLong(long) if long.is_response() => relay.from_editor(&long.error()),
+        EditorLine::TooLong(long) => RelayOutput { to_editor: vec![long.error()], ..RelayOutput::default() },
     }
-}
-
-/// The response to a line that is too long.
-pub(super) fn too_long(length: u64) -> String {
-    let message = format!("A message of {length} bytes is longer than {MESSAGE_BYTES_MAX}");
-    let error = RpcError::new(RpcError::INVALID_REQUEST, message, "put large files into the folder");
-    rpc::response(None, &Err(error))
 }
 
 impl Editor {
     pub(super) fn new() -> Self {
-        Editor { stdin: StdinLines::new(MESSAGE_BYTES_MAX), stdout: tokio::io::stdout() }
+        Editor {
+            stdin: tokio::io::stdin(),
+            lines: EditorLines::new(MESSAGE_BYTES_MAX),
+            buffer: vec![0; READ_BYTES],
+            stdout: tokio::io::stdout(),
+        }
     }
 
     /// The next lines; `None` at the end. Cancel safe.
     pub(super) async fn read(&mut self) -> anyhow::Result<Option<Vec<EditorLine>>> {
-        let take = |line: Line<'_>| match line {
-            Line::Json(line) | Line::Noise(line) => {
-                Some(EditorLine::Whole(String::from_utf8_lossy(line).trim().to_owned()))
-            }
-            Line::Oversized { len, .. } => Some(EditorLine::TooLong(len)),
-            _ => None,
-        };
-        Ok(self.stdin.next(take).await?)
+        let count = self.stdin.read(&mut self.buffer).await?;
+        Ok((count > 0).then(|| self.lines.push(&self.buffer[..count])))
     }
 
     pub(super) async fn write(&mut self, lines: &[String]) -> anyhow::Result<()> {
@@ -102,7 +87,7 @@ impl Editor {
                 lines = self.read() => {
                     let Some(lines) = lines? else { return Ok(None) };
                     for line in lines {
-                        let output = line.pass(relay);
+                        let output = pass(line, relay);
                         self.write(&output.to_editor).await?;
                     }
                 }

@@ -6,12 +6,13 @@ mod editor;
 use std::path::PathBuf;
 
 use clap::Args;
+use tidings_acp::lines::EditorLine;
 use tidings_acp::relay::{Relay, RelayOutput};
 use tidings_bridge::api::LocalEditor;
 use tidings_bridge::server::choose_tls;
 
 use self::connection::Connection;
-use self::editor::{Editor, EditorLine, too_long};
+use self::editor::Editor;
 use crate::commands::remote::{Remote, RemoteArgs};
 use crate::commands::serve::embedded::Embedded;
 use crate::error::Exit;
@@ -109,7 +110,8 @@ async fn serve_here(editor: &mut Editor, sessions: &mut LocalEditor) -> anyhow::
                 for line in lines {
                     let response = match line {
                         EditorLine::Whole(line) => sessions.receive(&line).await?,
-                        EditorLine::TooLong(length) => Some(too_long(length)),
+                        EditorLine::TooLong(long) if long.is_response() => sessions.receive(&long.error()).await?,
+                        EditorLine::TooLong(long) => Some(long.error()),
                     };
                     editor.write(response.as_slice()).await?;
                 }
@@ -166,7 +168,7 @@ async fn pass(relay: &mut Relay, editor: &mut Editor, connection: &mut Connectio
             lines = editor.read() => {
                 let Some(lines) = lines? else { return Ok(End::Editor) };
                 for line in lines {
-                    let RelayOutput { to_server, to_editor } = line.pass(relay);
+                    let RelayOutput { to_server, to_editor } = editor::pass(line, relay);
                     editor.write(&to_editor).await?;
                     if connection.send_all(to_server).await.is_err() {
                         relay.disconnected();

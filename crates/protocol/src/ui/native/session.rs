@@ -78,7 +78,7 @@ events! {
             permission_mode: String,
             /// Available slash commands, without the slash.
             slash_commands: Vec<String>,
-            /// Values of options of another agent than Claude Code, by their ids.
+            /// Values of options of the agent, by their ids.
             options: BTreeMap<String, String>,
         }
     }

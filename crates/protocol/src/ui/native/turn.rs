@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::events;
-use crate::frame::is_interruption;
+use crate::frame::{INTERRUPTED, is_interruption};
 use crate::ui::{StopReason, TurnId};
 
 events! {
@@ -108,6 +108,9 @@ events! {
 }
 
 impl TurnResult {
+    /// Error of a turn that the user interrupted.
+    pub const INTERRUPTED: &str = INTERRUPTED;
+
     /// True if the user interrupted the turn, which the agent reports as an error.
     pub fn is_interrupted(&self) -> bool {
         self.terminal_reason.as_deref().is_some_and(is_interruption)

@@ -139,9 +139,21 @@ impl EditorSession {
                 self.feed.encoder.translator.state_mut().model = model;
                 Ok(())
             }
+            id if self.feed.encoder.translator.state().options.iter().any(|option| option.id == id) => {
+                let request = CommandRequest {
+                    option: Some(id.to_owned()),
+                    value: Some(value.clone()),
+                    ..CommandRequest::default()
+                };
+                self.api.sessions.command(&self.caller, &self.key, SessionCommand::Option, request).await?;
+                let values = [(id.to_owned(), value)].into();
+                self.feed.encoder.translator.state_mut().note_options(&values);
+                Ok(())
+            }
             _ => {
                 let message = format!("There is no option `{option}`");
-                Err(Error::new(Code::Invalid, message, "the options are `mode` and `model`"))
+                let hint = "the options are those of the last `config_option_update`";
+                Err(Error::new(Code::Invalid, message, hint))
             }
         }
     }

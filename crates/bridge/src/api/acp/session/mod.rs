@@ -10,7 +10,7 @@ use tidings_acp::agent::{AskedRequest, ClientFeatures, PendingAsk, PromptEnd, Tr
 use tidings_acp::limits::{COMMANDS_WAITING_MAX, EVENTS_BEFORE_CURSOR};
 use tidings_acp::rpc::{self, Id, RpcError};
 use tidings_protocol::api::{ServerPhase, Subscribed, Verdict};
-use tidings_protocol::ui::UiMessage;
+use tidings_protocol::ui::{UiMessage, UserPrompt};
 use tokio::sync::mpsc;
 
 pub(super) use self::commands::EditorCommand;
@@ -18,6 +18,7 @@ use super::encoder::{EditorBatch, EditorEncoder, EditorItem};
 use super::open;
 use crate::api::deltas::Deltas;
 use crate::api::feed::{Encoder as _, Feed, FeedEnd};
+use crate::api::rest::history::prompt_attachments;
 use crate::api::{Api, visibility};
 use crate::broadcast::{Cut, Delivery, SubscribeOptions, Subscription};
 use crate::caller::{Caller, Scope};
@@ -179,9 +180,25 @@ impl EditorSession {
         let mut batch = EditorBatch::default();
         self.feed.encoder.encode(event, &mut batch);
         for item in batch.items {
-            if let EditorItem::Line(line) = item {
-                self.send(line).await?;
+            match item {
+                EditorItem::Line(line) => self.send(line).await?,
+                EditorItem::Attachments(prompt, cursor) => self.send_attachments(&prompt, &cursor).await?,
+                _ => {}
             }
+        }
+        Ok(())
+    }
+
+    /// Sends the images and files of a prompt, which events only mention.
+    async fn send_attachments(&mut self, prompt: &UserPrompt, cursor: &str) -> Step {
+        let uuid = prompt.uuid.as_deref().unwrap_or_default();
+        let attachments = prompt_attachments(&self.api, &self.caller, &self.key, uuid).await;
+        let attachments = attachments.unwrap_or_else(|error| {
+            tracing::debug!(session = self.key, %error, "failed to read the attachments of a prompt");
+            Vec::new()
+        });
+        for line in self.feed.encoder.translator.attachments(prompt, &attachments, cursor) {
+            self.send(line).await?;
         }
         Ok(())
     }
@@ -236,6 +253,7 @@ impl EditorSession {
         for item in batch.items {
             match item {
                 EditorItem::Line(line) => self.send(line).await?,
+                EditorItem::Attachments(prompt, cursor) => self.send_attachments(&prompt, &cursor).await?,
                 // Requests from before the head were pending then, or are resolved.
                 EditorItem::Ask(_, seq) if seq <= self.head.seq => {}
                 EditorItem::Ask(ask, _) => {
@@ -257,6 +275,7 @@ impl EditorSession {
                 EditorItem::Ended(id, end, cursor) => self.respond(&id, &stopped(&end, &cursor)).await?,
                 EditorItem::Interrupt => self.interrupt(),
                 EditorItem::CheckAgent => self.check_agent().await?,
+                EditorItem::CheckOptions => self.check_options().await?,
             }
         }
         Ok(())
@@ -279,6 +298,20 @@ impl EditorSession {
         }
         let message = view.error.unwrap_or_else(|| "The agent ended before it had answered".to_owned());
         self.end_prompts(&PromptEnd::Failed(message)).await
+    }
+
+    /// Asks the agent for its options, which it knows once it runs.
+    async fn check_options(&mut self) -> Step {
+        if !self.feed.encoder.translator.state().options.is_empty() {
+            return Ok(());
+        }
+        let Ok(choices) = self.api.sessions.choices_of(&self.key).await else { return Ok(()) };
+        if choices.options.is_empty() {
+            return Ok(());
+        }
+        self.feed.encoder.translator.state_mut().options = choices.options;
+        let line = self.feed.encoder.translator.changed_options();
+        self.send(line).await
     }
 
     async fn end_prompts(&mut self, end: &PromptEnd) -> Step {

@@ -1,0 +1,269 @@
+//! Lines of an editor, whatever their length: of a line that is too long, its id is kept.
+
+use serde_json::value::RawValue;
+
+use crate::limits::ID_BYTES_MAX;
+use crate::rpc::{self, Id, RpcError};
+
+/// Length of an empty buffer above which it is freed.
+const BUFFER_BYTES_KEPT: usize = 1 << 20;
+
+/// Splits the bytes of an editor into lines.
+#[derive(Debug)]
+pub struct EditorLines {
+    line_bytes_max: usize,
+    buffer: Vec<u8>,
+    /// The line that is under way, if it is too long to be kept.
+    long: Option<(EnvelopeScan, u64)>,
+}
+
+/// A line of an editor.
+#[derive(Debug, PartialEq, Eq)]
+pub enum EditorLine {
+    /// A line without its line end.
+    Whole(String),
+    /// A line that is too long.
+    TooLong(LongLine),
+}
+
+/// The known parts of a line that is too long.
+#[derive(Debug, PartialEq, Eq)]
+pub struct LongLine {
+    /// Its length in bytes.
+    pub length: u64,
+    /// Id of the message.
+    pub id: Option<Id>,
+    /// True for a request or a notification.
+    pub has_method: bool,
+    line_bytes_max: usize,
+}
+
+impl EditorLines {
+    /// A splitter that keeps lines of up to this length.
+    pub fn new(line_bytes_max: usize) -> Self {
+        EditorLines { line_bytes_max, buffer: Vec::new(), long: None }
+    }
+
+    /// Takes bytes. Returns the lines that end in them; blank ones are left out.
+    pub fn push(&mut self, bytes: &[u8]) -> Vec<EditorLine> {
+        let mut lines = Vec::new();
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let text = part.strip_suffix(b"\n");
+            self.append(text.unwrap_or(part));
+            if text.is_some() {
+                lines.extend(self.end_line());
+            }
+        }
+        lines
+    }
+
+    fn append(&mut self, bytes: &[u8]) {
+        if self.long.is_none() {
+            if self.buffer.len() + bytes.len() <= self.line_bytes_max {
+                return self.buffer.extend_from_slice(bytes);
+            }
+            let mut scan = EnvelopeScan::default();
+            scan.push(&self.buffer);
+            self.long = Some((scan, self.buffer.len() as u64));
+            self.buffer = Vec::new();
+        }
+        if let Some((scan, length)) = &mut self.long {
+            scan.push(bytes);
+            *length += bytes.len() as u64;
+        }
+    }
+
+    fn end_line(&mut self) -> Option<EditorLine> {
+        if let Some((scan, length)) = self.long.take() {
+            let (id, has_method, line_bytes_max) = (scan.id(), scan.has_method, self.line_bytes_max);
+            return Some(EditorLine::TooLong(LongLine { length, id, has_method, line_bytes_max }));
+        }
+        let line = String::from_utf8_lossy(&self.buffer).trim().to_owned();
+        self.buffer.clear();
+        self.buffer.shrink_to(BUFFER_BYTES_KEPT);
+        (!line.is_empty()).then_some(EditorLine::Whole(line))
+    }
+}
+
+impl LongLine {
+    /// True for the response to a request of ours. Its error stands for it, so that the request does not wait
+    /// for ever.
+    pub fn is_response(&self) -> bool {
+        self.id.is_some() && !self.has_method
+    }
+
+    /// The error for the line, as a response with its id.
+    pub fn error(&self) -> String {
+        rpc::response(self.id.as_ref(), &Err(too_long(self.length, self.line_bytes_max)))
+    }
+}
+
+/// The error for a message that is too long.
+pub(crate) fn too_long(length: u64, max: usize) -> RpcError {
+    let message = format!("A message of {length} bytes is longer than {max}");
+    RpcError::new(RpcError::INVALID_REQUEST, message, "put large files into the folder")
+}
+
+/// Id of a request or notification that cannot be read.
+pub fn id_of_call(line: &str) -> Option<Id> {
+    let mut scan = EnvelopeScan::default();
+    scan.push(line.as_bytes());
+    scan.id().filter(|_| scan.has_method)
+}
+
+/// Finds the id and the method of a JSON-RPC message, byte by byte, and keeps nothing else of it.
+#[derive(Debug, Default)]
+struct EnvelopeScan {
+    /// Number of objects and arrays that are open.
+    depth: u64,
+    in_string: bool,
+    is_escaped: bool,
+    /// Position within a member of the outermost object.
+    member: MemberPart,
+    /// The key or the id that is being read.
+    token: Vec<u8>,
+    /// True if the current member is the id.
+    is_id: bool,
+    id: Option<Vec<u8>>,
+    has_method: bool,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum MemberPart {
+    /// The message has not begun, is no object, or is over.
+    #[default]
+    Outside,
+    Key,
+    Value,
+}
+
+impl EnvelopeScan {
+    fn push(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.step(*byte);
+        }
+    }
+
+    fn step(&mut self, byte: u8) {
+        if self.in_string {
+            match byte {
+                _ if self.is_escaped => self.is_escaped = false,
+                b'\\' => self.is_escaped = true,
+                b'"' => self.in_string = false,
+                _ => {}
+            }
+            return self.keep(byte);
+        }
+        match byte {
+            b'"' => self.in_string = true,
+            b'{' | b'[' => {
+                self.depth += 1;
+                if self.depth == 1 && byte == b'{' && self.id.is_none() && !self.has_method {
+                    self.member = MemberPart::Key;
+                    return;
+                }
+            }
+            b'}' | b']' => {
+                if self.depth == 1 {
+                    self.end_member(MemberPart::Outside);
+                }
+                self.depth = self.depth.saturating_sub(1);
+            }
+            b':' if self.depth == 1 && self.member == MemberPart::Key => {
+                let key = std::mem::take(&mut self.token);
+                self.is_id = key.trim_ascii() == br#""id""# && self.id.is_none();
+                self.has_method |= key.trim_ascii() == br#""method""#;
+                self.member = MemberPart::Value;
+                return;
+            }
+            b',' if self.depth == 1 => return self.end_member(MemberPart::Key),
+            _ => {}
+        }
+        self.keep(byte);
+    }
+
+    /// Keeps a byte of a key or of the id. An id that is longer than any in use is not kept.
+    fn keep(&mut self, byte: u8) {
+        let is_kept = match self.member {
+            MemberPart::Outside => false,
+            MemberPart::Key => true,
+            MemberPart::Value => self.is_id,
+        };
+        if is_kept && self.token.len() <= ID_BYTES_MAX {
+            self.token.push(byte);
+        }
+    }
+
+    fn end_member(&mut self, next: MemberPart) {
+        if self.member == MemberPart::Outside {
+            return;
+        }
+        let token = std::mem::take(&mut self.token);
+        if self.is_id && self.member == MemberPart::Value && token.len() <= ID_BYTES_MAX {
+            self.id = Some(token);
+        }
+        self.is_id = false;
+        self.member = next;
+    }
+
+    fn id(&self) -> Option<Id> {
+        let raw: &RawValue = serde_json::from_slice(self.id.as_deref()?).ok()?;
+        Id::read(raw)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lines of some bytes that come in parts of this length.
+    fn lines(bytes: &str, part: usize) -> Vec<EditorLine> {
+        let mut lines = EditorLines::new(100);
+        bytes.as_bytes().chunks(part).flat_map(|part| lines.push(part)).collect()
+    }
+
+    #[test]
+    fn r9_a_line_that_is_too_long_keeps_its_id_wherever_it_stands() {
+        let data = format!(r#"{{"a":[{{"id":1,"method":2}}],"b":"\"id\":3,{{","c":"{}"}}"#, "x".repeat(200));
+        let cases = [
+            (
+                format!(r#"{{"jsonrpc":"2.0","id":7,"method":"session/prompt","params":{data}}}"#),
+                Some("7"),
+                true,
+            ),
+            (
+                format!(r#"{{"method":"m","params":{data},"jsonrpc":"2.0", "id" : "a\"b" }}"#),
+                Some(r#""a\"b""#),
+                true,
+            ),
+            (format!(r#"{{"jsonrpc":"2.0","result":{data},"id":"s/t"}}"#), Some(r#""s/t""#), false),
+            (format!(r#"{{"method":"m","params":{data}}}"#), None, true),
+            (format!(r#"{{"method":"m","params":{data},"id":null}}"#), None, true),
+            (format!(r#"[{{"id":7,"method":"m","params":{data}}}]"#), None, false),
+            (
+                format!(r#"{{"id":"{}","method":"m","params":{data}}}"#, "i".repeat(2 * ID_BYTES_MAX)),
+                None,
+                true,
+            ),
+            (format!("nonsense {data}"), None, false),
+        ];
+        for (line, id, has_method) in cases {
+            for part in [1, 7, 64, 10_000] {
+                let read = lines(&format!("{line}\n{{}}\n"), part);
+                let [EditorLine::TooLong(long), EditorLine::Whole(next)] = read.as_slice() else {
+                    panic!("{read:?}")
+                };
+                assert_eq!(long.id.as_ref().map(Id::as_json), id, "{line}");
+                assert_eq!((long.has_method, long.length), (has_method, line.len() as u64), "{line}");
+                assert_eq!(next, "{}", "the next line is whole");
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_of_the_greatest_length_is_whole_and_blank_ones_are_left_out() {
+        let longest = "x".repeat(100);
+        let read = lines(&format!("\n  \r\n{longest}\n"), 3);
+        assert_eq!(read, [EditorLine::Whole(longest)]);
+    }
+}
