@@ -113,6 +113,7 @@ pub fn id_of_call(line: &str) -> Option<Id> {
 
 /// Finds the id and the method of a JSON-RPC message, byte by byte, and keeps nothing else of it.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a part of the scanner's position")]
 struct EnvelopeScan {
     /// Number of objects and arrays that are open.
     depth: u64,

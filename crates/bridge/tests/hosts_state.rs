@@ -182,7 +182,7 @@ async fn until_notice(
             if let Notice::Session { session } = &*notices.recv().await.unwrap()
                 && wanted(session)
             {
-                return session.clone();
+                return (**session).clone();
             }
         }
     };

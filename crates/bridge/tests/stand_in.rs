@@ -118,11 +118,11 @@ impl Transport for StandIn {
         let arguments: Vec<String> = launch.args.iter().map(text).collect();
         let cwd = launch.cwd.clone().unwrap();
         let (voice, runtime) = (peer.voice(), Handle::current());
-        let received = self.received.clone();
+        let (received, dies_at) = (self.received.clone(), self.dies_at);
         tokio::spawn(async move {
             while let Some(line) = peer.line().await {
                 let is_prompt = line.contains(r#""type":"user""#);
-                if self.dies_at.is_some_and(|word| is_prompt && line.contains(word)) {
+                if dies_at.is_some_and(|word| is_prompt && line.contains(word)) {
                     break;
                 }
                 if line.contains(r#""type":"control_response""#) {

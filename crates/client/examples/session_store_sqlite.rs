@@ -1,10 +1,11 @@
-//! Keeps a session in a SQLite database and resumes it from there, as another machine would.
+//! Keeps a session in a `SQLite` database and resumes it from there, as another machine would.
 
 #![expect(clippy::print_stdout, reason = "the example shows its results on stdout")]
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::{Mutex, MutexGuard};
 use rusqlite::{Connection, params};
 use tidings::json::{Json, Raw};
 use tidings::session_store::{
@@ -13,8 +14,8 @@ use tidings::session_store::{
 use tidings::sessions::Page;
 use tidings::{Client, Error, ErrorKind, Options};
 
-/// A store in a SQLite database: a row per entry, in the order of their numbers.
-pub struct SqliteStore(Mutex<Connection>);
+/// A store in a `SQLite` database: a row per entry, in the order of their numbers.
+pub(crate) struct SqliteStore(Mutex<Connection>);
 
 const TABLE: &str = "
     CREATE TABLE IF NOT EXISTS entries (
@@ -28,17 +29,18 @@ const TABLE: &str = "
 
 impl SqliteStore {
     /// A store in this file; `:memory:` is one that is not kept.
-    pub fn open(file: impl AsRef<Path>) -> Result<Self, Error> {
+    pub(crate) fn open(file: impl AsRef<Path>) -> Result<Self, Error> {
         let opened =
             Connection::open(file).and_then(|database| database.execute_batch(TABLE).map(|()| database));
         opened.map(|database| SqliteStore(Mutex::new(database))).map_err(failed)
     }
 
     fn database(&self) -> MutexGuard<'_, Connection> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "the signature that `map_err` takes")]
 fn failed(error: rusqlite::Error) -> Error {
     Error::new(ErrorKind::Storage, format!("The database failed: {error}"), "check its file")
 }

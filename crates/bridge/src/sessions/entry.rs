@@ -226,7 +226,7 @@ impl Entry {
             memory.row = changed.session;
             memory.view()
         };
-        self.notify(Notice::Session { session: view.clone() });
+        self.notify(Notice::Session { session: Box::new(view.clone()) });
         Ok((view, changed.event))
     }
 

@@ -151,7 +151,7 @@ impl Sessions {
         let row = journal.replicate(replica).await?;
         if changes_row {
             let after = journal.asks(Some(&key)).await?;
-            self.notify(Notice::Session { session: self.view(&row) });
+            self.notify(Notice::Session { session: Box::new(self.view(&row)) });
             self.notify_asks(&row, &before, &after);
         }
         Ok(())
@@ -273,7 +273,7 @@ impl Sessions {
             let Some(last) = rows.last() else { return Ok(()) };
             after = Some(last.handle);
             for row in rows.iter().filter(|row| row.node.as_deref() == Some(node)) {
-                self.notify(Notice::Session { session: self.view(row) });
+                self.notify(Notice::Session { session: Box::new(self.view(row)) });
             }
         }
     }

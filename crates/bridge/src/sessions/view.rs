@@ -50,7 +50,7 @@ impl Sessions {
     /// Notifies clients of a session whose view has changed.
     pub(crate) async fn notify_of_session(&self, key: &str) {
         if let Ok(row) = self.row(key).await {
-            self.notify(Notice::Session { session: self.view(&row) });
+            self.notify(Notice::Session { session: Box::new(self.view(&row)) });
         }
     }
 

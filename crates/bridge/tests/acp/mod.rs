@@ -211,8 +211,8 @@ async fn r12_the_effort_of_the_model_is_an_option_of_a_running_agent() {
         editor.next_update().await;
     }
     let effort = |options: &Value| {
-        let options = options["configOptions"].as_array().unwrap().iter();
-        options.cloned().find(|option| option["id"] == "effort").unwrap()
+        let mut options = options["configOptions"].as_array().unwrap().iter();
+        options.find(|option| option["id"] == "effort").cloned().unwrap()
     };
     let update = editor.updates.iter().rfind(|update| update["sessionUpdate"] == "config_option_update");
     let offered = effort(update.unwrap());

@@ -72,8 +72,9 @@ async fn p40_the_newest_lines_show_the_commands_that_they_are_about() {
     let key = key();
     let fence = server.journal().claim(&key).await.unwrap();
     let at = Timestamp::UNIX_EPOCH;
-    let event =
-        |n: u64| Draft::new(Class::Durable, at, Kind::new("System").unwrap(), format!("{{\"n\":{n}}}"));
+    let event = |n: u64| {
+        Draft::new(Class::Durable, at, Kind::new("System").unwrap(), format!("{{\"n\":{n}}}").into_bytes())
+    };
     for (n, updated) in [(1, None), (2, Some("make check"))] {
         let id = AskId::new(format!("toolu_{n}")).unwrap();
         let details =

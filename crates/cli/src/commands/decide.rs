@@ -53,7 +53,6 @@ pub(crate) struct Deny {
 
     /// Do not ask for confirmation, as with `approve`; a denial is never confirmed
     #[arg(long, short)]
-    #[expect(dead_code, reason = "a denial is sent either way")]
     yes: bool,
 }
 

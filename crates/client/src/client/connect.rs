@@ -49,7 +49,8 @@ impl Client {
         permit: Option<ProcessPermit>,
     ) -> Result<(Self, Subscriber), Error> {
         let span = tracing::debug_span!("connect_with");
-        async move {
+        // Boxed, since every future that connects contains it.
+        let connecting = async move {
             check_runtime()?;
             let plan = options.plan()?;
             let later = plan.later_options();
@@ -70,9 +71,8 @@ impl Client {
                 None => client.shake_hands_or_explain(initialize, &options, &later, program).await?,
             }
             Ok((client, subscriber))
-        }
-        .instrument(span)
-        .await
+        };
+        Box::pin(connecting.instrument(span)).await
     }
 
     fn start(link: Link, options: &Options) -> (Self, Subscriber) {

@@ -188,6 +188,7 @@ async fn names(store: &impl SessionStore, project: &str) -> Result<Vec<String>, 
     Ok(names)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "callers compare values that they make for it")]
 fn expect<T: PartialEq + std::fmt::Debug>(case: &str, got: T, wanted: T) -> Result<(), Error> {
     if got == wanted {
         return Ok(());

@@ -88,7 +88,7 @@ fn on_disk(config: &Path, folder: &Path) {
         json!({"type": "custom-title", "customTitle": "Counting", "sessionId": ID}),
         json!({"type": "tag", "tag": "demo", "sessionId": ID}),
     ];
-    let text = |lines: &[Value]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+    let text = |lines: &[Value]| lines.iter().map(Value::to_string).collect::<Vec<_>>().join("\n") + "\n";
     std::fs::write(project.join(format!("{ID}.jsonl")), text(&lines)).unwrap();
     let mut agent = line(one, None, "user", "Look into src");
     agent["isSidechain"] = true.into();

@@ -198,7 +198,6 @@ shapes! {
 }
 
 /// Message of the server. Ignore unknown types: more may be added.
-#[expect(clippy::large_enum_variant, reason = "a message is sent as soon as it is made")]
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(optional_fields))]

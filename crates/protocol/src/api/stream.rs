@@ -69,7 +69,7 @@ pub enum Notice {
     /// A session is new or has changed.
     Session {
         /// The session.
-        session: SessionView,
+        session: Box<SessionView>,
     },
     /// A session was deleted.
     Deleted {

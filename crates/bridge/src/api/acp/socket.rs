@@ -22,7 +22,7 @@ pub(super) async fn serve(api: Api, caller: Caller, lifetime: StreamLifetime, so
     let retry_ms = retry_ms(&api.sessions.config().ids);
     let (connection, lines) = EditorConnection::new(api, caller);
     let mut editor = EditorSocket { connection, lifetime, socket, heartbeat: Heartbeat::new(), retry_ms };
-    let close = editor.run(lines).await;
+    let close = Box::pin(editor.run(lines)).await;
     let EditorSocket { socket, .. } = editor;
     close_socket(socket, &close).await;
 }

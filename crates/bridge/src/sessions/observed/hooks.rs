@@ -130,7 +130,7 @@ impl Sessions {
         let process = self.process_of_hook(&sender, &input.session_id).await?;
         if !process.has_hooks.swap(true, Ordering::Relaxed) {
             let entry = self.active_session(&process.key).await?.entry;
-            entry.notify(Notice::Session { session: entry.view() });
+            entry.notify(Notice::Session { session: Box::new(entry.view()) });
         }
         // A sub-agent may have a mode of its own.
         if let (Some(mode), None) = (&input.permission_mode, &input.agent_id) {

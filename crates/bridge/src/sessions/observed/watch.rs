@@ -288,7 +288,7 @@ impl Sessions {
         let deliverer = Arc::clone(&observed);
         let (id, config_dir) = (process.session_id.clone(), config_dir.to_owned());
         drop(tokio::spawn(follow::follow(observed, Arc::clone(&entry), id, config_dir, known)));
-        entry.notify(Notice::Session { session: entry.view() });
+        entry.notify(Notice::Session { session: Box::new(entry.view()) });
         drop(tokio::spawn(steering::deliver(deliverer, entry)));
         Ok(())
     }

@@ -158,7 +158,7 @@ impl Sessions {
         if let Some(files) = past {
             used.entry.import_history(files, changed, continuation).await?;
         }
-        used.entry.notify(Notice::Session { session: used.entry.view() });
+        used.entry.notify(Notice::Session { session: Box::new(used.entry.view()) });
         self.send_first_prompt(caller, &new, &row).await?;
         if replays {
             drop(used.commands.send(ActorCommand::Start).await);

@@ -62,7 +62,7 @@ impl Acp {
         choose_tls();
         match self.remote().await? {
             Some(remote) => relay(&remote).await?,
-            None => self.standalone().await?,
+            None => Box::pin(self.standalone()).await?,
         }
         Ok(Exit::Success)
     }
@@ -89,7 +89,7 @@ impl Acp {
     async fn standalone(&self) -> anyhow::Result<()> {
         let folder = tempfile::Builder::new().prefix("tidings-acp-").tempdir()?;
         let mut embedded = Embedded::open(folder.path(), self.claude_path.clone()).await?;
-        let done = serve_here(&mut Editor::new(), &mut embedded.editor).await;
+        let done = Box::pin(serve_here(&mut Editor::new(), &mut embedded.editor)).await;
         embedded.close().await;
         done
     }
