@@ -376,8 +376,8 @@ export type CostRow = {
   cache_read: number,
   /** Number of web searches. */
   web_searches: number,
-  /** Dollars, at list prices. */
-  cost_usd: number,
+  /** Dollars, at list prices; `null` if there is usage and none of it has a known price. */
+  cost_usd?: number,
 };
 
 /** Sum over responses. */
@@ -398,8 +398,8 @@ export type CostTotal = {
   cache_read: number,
   /** Number of web searches. */
   web_searches: number,
-  /** Dollars, at list prices. */
-  cost_usd: number,
+  /** Dollars, at list prices; `null` if there is usage and none of it has a known price. */
+  cost_usd?: number,
 };
 
 /** Responses of a model without a known price. */

@@ -191,6 +191,35 @@ async fn p37_a_session_on_disk_shows_the_input_that_ran() {
 }
 
 #[tokio::test]
+async fn p41_the_input_that_ran_is_found_at_its_call() {
+    let root = sessions_on_disk();
+    let call = json!({"type":"assistant","uuid":"c1","parentUuid":Value::Null,"sessionId":BLOG,"cwd":"/home/dev/blog",
+        "message":{"role":"assistant","content":[
+            {"type":"tool_use","id":"toolu_1","name":"Bash","input":{"command":"rm -rf build"}}]}});
+    write(root.path(), "-home-dev-blog", BLOG, &[call]);
+    // A fork that the CLI made keeps the ids of its calls.
+    let mut answer = PermissionResolved::new(1, "toolu_1", Resolution::Allowed);
+    answer.updated_input = Some(json!({"command": "ls build"}));
+    let totals = json!({"turns": 0, "cost_usd": 0.0, "input_tokens": 0, "output_tokens": 0});
+    let sessions = server_session(SHOP, "/home/dev/shop", totals, &[answer.into()]).await;
+
+    let server = Server::of(root.path(), Caller::admin("me"), sessions.clone()).await;
+    let (status, hits) = server.get("/v1/transcripts/search?q=ls%20build").await;
+    assert_eq!(status, 200, "{hits}");
+    let hit = &hits["items"][0];
+    assert_eq!(
+        (&hit["text"], &hit["tool"], &hit["uuid"]),
+        (&json!("ls build"), &json!("Bash"), &json!("c1")),
+        "{hits}"
+    );
+    // A caller who may not see the session does not see its inputs.
+    let other = Caller { folders: vec!["/home/dev/shop".to_owned()], ..Caller::admin("me") };
+    let server = Server::of(root.path(), other, sessions).await;
+    let (_, hits) = server.get("/v1/transcripts/search?q=ls%20build").await;
+    assert_eq!(hits["items"], json!([]));
+}
+
+#[tokio::test]
 async fn sessions_are_listed_as_the_command_lists_them_and_in_pages() {
     let root = sessions_on_disk();
     let server = Server::start(root.path(), Caller::admin("me")).await;

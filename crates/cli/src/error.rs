@@ -70,12 +70,13 @@ pub(crate) fn finish(result: anyhow::Result<Exit>, json: bool, out: &mut Output)
         out.flush()?;
         Ok(exit)
     });
+    let was_paged = out.end_page();
     match result {
         Ok(Exit::Success) => ExitCode::SUCCESS,
         Ok(Exit::Failure) => ExitCode::from(1),
         Ok(Exit::Code(code)) => ExitCode::from(code),
         Err(error) if error.is::<Cancelled>() => ExitCode::from(130),
-        Err(error) if is_broken_pipe(&error) && is_output_closed() => ExitCode::SUCCESS,
+        Err(error) if is_broken_pipe(&error) && (was_paged || is_output_closed()) => ExitCode::SUCCESS,
         Err(error) => {
             show(&error, json, out);
             ExitCode::from(match details(&error).map(|details| details.code) {

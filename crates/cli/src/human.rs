@@ -5,9 +5,14 @@ use jiff::Timestamp;
 /// Returns the width of a line: `COLUMNS`, else the terminal's width, else 120 columns.
 pub(crate) fn columns() -> usize {
     const NO_TERMINAL: usize = 120;
+    columns_of_terminal().unwrap_or(NO_TERMINAL)
+}
+
+/// Returns `COLUMNS`, else the terminal's width; `None` in a pipe or a file, where lines have no limit.
+pub(crate) fn columns_of_terminal() -> Option<usize> {
     let given = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
     let terminal = || terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| width.0.into());
-    given.or_else(terminal).filter(|columns| *columns > 0).unwrap_or(NO_TERMINAL)
+    given.or_else(terminal).filter(|columns| *columns > 0)
 }
 
 /// Returns the width of a text in columns. East Asian letters and emoji take two, combining marks none.
@@ -30,6 +35,47 @@ pub(crate) fn fit(text: &str, columns: usize) -> String {
         })
         .collect();
     if columns == 0 { kept } else { format!("{}…", kept.trim_end()) }
+}
+
+/// Splits a text into lines of at most `columns`, between words.
+pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if width(line) + 1 + width(word) <= columns => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// Returns the text cut to at most `columns` after a word, if one ends in the second half.
+pub(crate) fn fit_words(text: &str, columns: usize) -> String {
+    let fitting = fit(text, columns);
+    let Some(kept) = fitting.strip_suffix('…').filter(|_| fitting != text) else { return fitting };
+    let is_cut_in_word = !text[kept.len()..].starts_with(' ');
+    match kept.rfind(' ').filter(|at| is_cut_in_word && *at >= kept.len() / 2) {
+        Some(at) => format!("{}…", kept[..at].trim_end()),
+        None => fitting,
+    }
+}
+
+/// Returns the text cut to at most `columns` at its beginning, such as a path whose end says most.
+pub(crate) fn fit_end(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut used = 0;
+    let room = columns.saturating_sub(1);
+    let kept = text.char_indices().rev().take_while(|(_, c)| {
+        used += char_width(*c);
+        used <= room
+    });
+    let start = kept.last().map_or(text.len(), |(at, _)| at);
+    if columns == 0 { String::new() } else { format!("…{}", text[start..].trim_start()) }
 }
 
 /// Returns the text cut or padded with spaces to exactly `columns`.
@@ -141,6 +187,33 @@ mod tests {
         ] {
             assert_eq!(fit(text, columns), expected, "{text} {columns}");
             assert!(width(&padded(text, columns)) == columns, "{text} {columns}");
+        }
+    }
+
+    #[test]
+    fn c32_a_text_is_cut_after_a_word() {
+        for (text, columns, expected) in [
+            ("one two three", 13, "one two three"),
+            ("one two three", 12, "one two…"),
+            ("one two three", 8, "one two…"),
+            ("one two three", 7, "one…"),
+            ("a wordwithoutend", 10, "a wordwit…"),
+        ] {
+            assert_eq!(fit_words(text, columns), expected, "{text} {columns}");
+        }
+    }
+
+    #[test]
+    fn the_end_of_a_text_fits_into_columns() {
+        for (text, columns, expected) in [
+            ("/home/dev/parser", 16, "/home/dev/parser"),
+            ("/home/dev/parser", 8, "…/parser"),
+            ("a bc", 3, "…bc"),
+            ("項目測試", 5, "…測試"),
+            ("項目測試", 4, "…試"),
+            ("abc", 0, ""),
+        ] {
+            assert_eq!(fit_end(text, columns), expected, "{text} {columns}");
         }
     }
 

@@ -4,9 +4,11 @@ mod commands;
 mod confirm;
 mod deferred;
 mod error;
+mod help;
 mod human;
 mod input;
 mod output;
+mod pager;
 mod progress;
 mod signals;
 mod terminal;
@@ -31,7 +33,7 @@ use crate::output::Output;
 #[command(name = "tidings", version, after_help = EXAMPLES)]
 struct Cli {
     /// When to use colour
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", display_order = 1000)]
     color: output::Color,
 
     #[command(subcommand)]
@@ -181,7 +183,7 @@ fn main() -> ExitCode {
         #[cfg(not(unix))]
         return ExitCode::SUCCESS;
     }
-    let cli = match usage::parse::<Cli>(Cli::command()) {
+    let cli = match usage::parse::<Cli>(help::grouped(Cli::command())) {
         Ok(cli) => cli,
         Err(exit) => return exit,
     };

@@ -1,13 +1,15 @@
 //! Output of commands: data on stdout, messages on stderr.
 
 use std::fmt::Write as _;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal as _, Write};
 
-use anstream::{AutoStream, ColorChoice};
+use anstream::{AutoStream, ColorChoice, StripStream};
 use clap::ValueEnum;
 use serde::Serialize;
 
 use tidings_transcript::export::{is_hidden, joins_emoji};
+
+use crate::pager::{Pager, PagerArgs};
 
 /// When to use colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -22,6 +24,7 @@ pub(crate) enum Color {
 pub(crate) struct Output {
     out: BufWriter<io::Stdout>,
     color: ColorChoice,
+    pager: Option<Pager>,
 }
 
 pub(crate) const BOLD: &str = "\x1b[1m";
@@ -37,7 +40,26 @@ impl Output {
             Color::Always => ColorChoice::Always,
             Color::Never => ColorChoice::Never,
         };
-        Output { out: BufWriter::new(io::stdout()), color }
+        Output { out: BufWriter::new(io::stdout()), color, pager: None }
+    }
+
+    /// Shows the following text in a pager, if there is a terminal for it; `less` begins at the first line
+    /// with the text `at`.
+    pub(crate) fn page(&mut self, args: &PagerArgs, at: Option<&str>) -> io::Result<()> {
+        self.out.flush()?;
+        self.pager = Pager::start(args, at)?;
+        Ok(())
+    }
+
+    /// Waits until the user leaves the pager, and shows the messages since its start. Returns true if there
+    /// was one.
+    pub(crate) fn end_page(&mut self) -> bool {
+        let Some(pager) = self.pager.take() else { return false };
+        for note in pager.end() {
+            // If standard error cannot be written, there is nowhere left to report to.
+            drop(self.note(&note));
+        }
+        true
     }
 
     /// True if standard output gets colours.
@@ -66,8 +88,17 @@ impl Output {
     /// Writes text for a person; colours are stripped unless standard output gets colours.
     pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
         self.out.flush()?;
-        let mut stream = AutoStream::new(io::stdout().lock(), self.color);
-        stream.write_all(text.as_bytes())
+        if let Some(mut pager) = self.pager_input() {
+            return pager.write_all(text.as_bytes());
+        }
+        AutoStream::new(io::stdout().lock(), self.color).write_all(text.as_bytes())
+    }
+
+    /// The input of the pager, which gets colours if standard output would.
+    fn pager_input(&mut self) -> Option<Box<dyn Write + '_>> {
+        let is_painted = self.paints_stdout();
+        let input = &mut self.pager.as_mut()?.input;
+        Some(if is_painted { Box::new(input) } else { Box::new(StripStream::new(input)) })
     }
 
     /// Writes a value as one line of JSON.
@@ -89,6 +120,9 @@ impl Output {
         write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         self.out.flush()?;
+        if let Some(mut pager) = self.pager_input() {
+            return write(&mut pager);
+        }
         let mut stream = BufWriter::new(AutoStream::new(io::stdout().lock(), self.color));
         write(&mut stream)?;
         stream.flush()?;
@@ -101,6 +135,10 @@ impl Output {
 
     /// Writes a message to standard error.
     pub(crate) fn note(&self, text: &str) -> io::Result<()> {
+        if let Some(pager) = &self.pager {
+            pager.notes.lock().push(text.to_owned());
+            return Ok(());
+        }
         let mut stream = AutoStream::new(io::stderr().lock(), self.color);
         writeln!(stream, "{text}")
     }
@@ -116,6 +154,11 @@ impl Output {
         }
         self.note(&text)
     }
+}
+
+/// True if standard error is a terminal that can move its cursor, so that lines on it can be drawn anew.
+pub(crate) fn can_draw() -> bool {
+    io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
 /// True if the reader of standard output or standard error has gone. A broken pipe may also be that of a

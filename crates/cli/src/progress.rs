@@ -1,9 +1,10 @@
 //! Progress bars for long commands.
 
-use std::io::{self, IsTerminal as _};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::output::can_draw;
 
 /// A bar on standard error: bytes done of the total. It is hidden in the first second, and always if standard
 /// error is not a terminal.
@@ -16,7 +17,7 @@ const DRAW_DELAY: Duration = Duration::from_secs(1);
 impl Progress {
     /// Creates a bar for `bytes_total`, with a label such as `checking`.
     pub(crate) fn bytes(doing: &'static str, bytes_total: u64) -> Self {
-        if !io::stderr().is_terminal() {
+        if !can_draw() {
             return Progress(ProgressBar::hidden());
         }
         let bar = ProgressBar::with_draw_target(Some(bytes_total), ProgressDrawTarget::hidden());
@@ -31,11 +32,7 @@ impl Progress {
     /// Adds `bytes` to those that are done.
     pub(crate) fn done(&self, bytes: u64) {
         self.0.inc(bytes);
-        if self.0.is_hidden()
-            && self.0.length().is_some()
-            && self.0.elapsed() > DRAW_DELAY
-            && io::stderr().is_terminal()
-        {
+        if self.0.is_hidden() && self.0.length().is_some() && self.0.elapsed() > DRAW_DELAY && can_draw() {
             self.0.set_draw_target(ProgressDrawTarget::stderr());
         }
     }

@@ -134,6 +134,15 @@ fn c14_a_missing_program_fails_one_check() {
 }
 
 #[test]
+fn c32_a_check_that_was_left_out_has_no_mark_of_success() {
+    let machine = Machine { temp: tempfile::tempdir().unwrap() };
+    fs::create_dir_all(machine.path("home")).unwrap();
+    let output = machine.doctor().output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("· version   not checked") && !text.contains("✓ version"), "{text}");
+}
+
+#[test]
 fn folders_that_do_not_exist_yet_do_not_fail() {
     let machine = Machine::new(TESTED_CLAUDE_CODE);
     fs::remove_dir_all(machine.path("home/.claude")).unwrap();

@@ -340,10 +340,12 @@ fn p1_an_export_shows_the_text_that_was_written() {
 
 /// Of a changed command the file has only what the model asked for; the journal of the server has the rest.
 #[tokio::test]
-async fn p1_an_export_shows_the_command_that_ran() {
+async fn p1_p41_the_command_that_ran_is_exported_and_found() {
+    use tidings_agent::pending::Outcome;
     use tidings_bridge::SqliteJournal;
     use tidings_bridge::journal::{
-        Class, Draft, Epoch, Journal as _, Key, Kind, NewSession, Opening, SessionChange,
+        AskId, Class, Draft, Epoch, Journal as _, Key, Kind, NewAsk, NewSession, Opening, SessionChange,
+        Settle,
     };
     use tidings_protocol::ui::{PermissionResolved, Resolution, UiMessage};
 
@@ -357,13 +359,26 @@ async fn p1_an_export_shows_the_command_that_ran() {
     let fence = journal.claim(&key).await.unwrap();
     let of_cli = SessionChange { cli_session: Some(ID.to_owned()), ..SessionChange::default() };
     journal.update(&key, fence, of_cli).await.unwrap();
+    let input = serde_json::json!({"command": "ls out --token=sk-ant-not-a-real-key-at-all"});
     let mut resolved = PermissionResolved::new(1, "toolu_1", Resolution::Allowed);
-    resolved.updated_input =
-        Some(serde_json::json!({"command": "ls out --token=sk-ant-not-a-real-key-at-all"}));
+    resolved.updated_input = Some(input.clone());
     let event = UiMessage::PermissionResolved(resolved);
     let body = serde_json::to_vec(&event).unwrap();
     let draft = Draft::new(Class::Durable, now, Kind::new(event.name()).unwrap(), body);
-    journal.append(&key, fence, vec![draft]).await.unwrap();
+    let id = AskId::new("toolu_1").unwrap();
+    let asked = NewAsk {
+        id: id.clone(),
+        kind: "permission".to_owned(),
+        digest: None,
+        body: std::sync::Arc::from(&b"{}"[..]),
+        deadline: None,
+        event: draft.clone(),
+    };
+    journal.ask(&key, fence, asked).await.unwrap();
+    let answer =
+        serde_json::json!({"decision": "allow", "scope": "once", "updated_input": input}).to_string();
+    let settled = Settle { outcome: Outcome::by_person(answer, "ada"), event: draft, audit: None };
+    journal.settle(&key, &id, settled).await.unwrap();
 
     let shown = |args: &[&str]| stdout(tidings(root.path()).env("TIDINGS_DATA_DIR", &data).args(args));
     for args in [&["show", ID][..], &["export", ID, "--to", "md"], &["export", ID, "--to", "html"]] {
@@ -378,6 +393,14 @@ async fn p1_an_export_shows_the_command_that_ran() {
     let call: serde_json::Value = serde_json::from_str(call).unwrap();
     assert_eq!(call["tools"][0]["input"]["command"], "rm -rf out", "{call}");
     assert!(call["tools"][0]["changed_input"]["command"].as_str().unwrap().starts_with("ls out"), "{call}");
+
+    // A search finds what ran, also in a fork, whose calls have the same ids.
+    let searched = shown(&["search", "ls out --token"]);
+    assert!(searched.contains("assistant Bash  ls out --token"), "{searched}");
+    stdout(tidings(root.path()).args(["fork", ID]));
+    assert_eq!(shown(&["search", "--count", "ls out --token"]), "2\n");
+    let newest = shown(&["show"]);
+    assert!(newest.contains("ls out") && !newest.contains("rm -rf out"), "{newest}");
 }
 
 #[test]
@@ -415,4 +438,26 @@ fn a_project_is_exported_with_a_page_that_lists_its_sessions() {
     let none = temp.path().join("none");
     let args = ["export", "--project", "no such project", "--to", "html", "-o", none.to_str().unwrap()];
     tidings(&fixture("branch")).args(args).assert().code(3);
+}
+
+#[test]
+fn c31_a_session_with_files_of_sub_agents_only_says_so() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join(format!("projects/-home-dev-demo/{ID}/subagents"));
+    fs::create_dir_all(&folder).unwrap();
+    let line = format!(
+        r#"{{"type":"user","uuid":"u","isSidechain":true,"agentId":"a1","sessionId":"{ID}","message":{{"role":"user","content":"look around"}}}}"#
+    );
+    fs::write(folder.join("agent-a1.jsonl"), line + "\n").unwrap();
+    let run = |args: &[&str]| {
+        let output = tidings(root.path()).args(args).output().unwrap();
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (shown, told) = run(&["show", ID]);
+    assert!(
+        !shown.contains("look around") && told.contains("only those of its sub-agents are left"),
+        "{told}"
+    );
+    let (shown, told) = run(&["show", ID, "--sidechains"]);
+    assert!(shown.contains("look around") && told.is_empty(), "{shown}{told}");
 }

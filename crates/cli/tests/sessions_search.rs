@@ -320,3 +320,59 @@ fn relevant_sessions_come_first() {
     let refused = root.run(&["search", "needle", "--open"]);
     assert!(refused.starts_with("exit: 2") && refused.contains("--open needs a terminal"), "{refused}");
 }
+
+/// A session in which a sub-agent's prompt is repeated by each line of its progress.
+fn with_repeats(root: &TestRoot) {
+    let prompt = "look for the thimble in every folder, and say where the thimble is";
+    let message = format!(r#"{{"type":"user","message":{{"role":"user","content":"{prompt}"}}}}"#);
+    let progress = format!(
+        r#"{{"type":"progress","uuid":"p","timestamp":"2026-11-02T10:00:01.000Z","data":{{"type":"agent_progress","prompt":"{prompt}","message":{message}}}}}"#
+    );
+    let call = format!(
+        r#"{{"type":"assistant","uuid":"u-1","cwd":"/home/dev/sewing","timestamp":"2026-11-02T10:00:00.000Z","message":{{"role":"assistant","content":[{{"type":"tool_use","id":"t-1","name":"mcp__a_long_name__of_a_tool","input":{{"prompt":"{prompt}"}}}}]}}}}"#
+    );
+    let answer = r#"{"type":"assistant","uuid":"u-2","timestamp":"2026-11-02T10:00:02.000Z","message":{"role":"assistant","content":[{"type":"text","text":"The thimble is in the drawer."}]}}"#;
+    let lines = format!("{call}\n{}{answer}\n", format!("{progress}\n").repeat(115));
+    let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_000_000);
+    root.write("-home-dev-sewing/dddddddd-0000-4000-8000-000000000000.jsonl", &lines, now);
+}
+
+#[test]
+fn c25_a_repeated_text_is_one_line_with_its_number() {
+    let root = TestRoot::new();
+    with_repeats(&root);
+    assert_snapshot!(root.run(&["search", "thimble"]), @"
+    exit: 0
+    --- stdout
+    dddddddd  /home/dev/sewing
+          1  2026-11-02 10:00  assistant mcp__a_long_name__of_a_tool  look for the thimble in every folder, and say where the thimble is
+          2  2026-11-02 10:00  user            look for the thimble in every folder, and say where the thimble is (×115)
+        117  2026-11-02 10:00  assistant       The thimble is in the drawer.
+    --- stderr
+    117 lines (3 different), 1 session
+    ");
+    assert_eq!(root.stdout(&["search", "thimble", "--count"]), "117\n");
+    let limited = root.stdout(&["search", "thimble", "--limit", "2"]);
+    assert!(limited.contains("(×115)") && !limited.contains("drawer"), "{limited}");
+    assert_eq!(root.stdout(&["--json", "search", "thimble"]).lines().count(), 117);
+}
+
+#[test]
+fn c25_hits_fit_into_the_width_of_the_terminal() {
+    let root = TestRoot::new();
+    with_repeats(&root);
+    for columns in [40, 60, 80, 200] {
+        for args in [&["search", "thimble"][..], &["search", "needle"], &["search", "-l", "needle"]] {
+            let output = root.command(args).env("COLUMNS", columns.to_string()).output().unwrap();
+            let text = String::from_utf8(output.stdout).unwrap();
+            for line in text.lines() {
+                let width = line.chars().count();
+                assert!(width <= columns, "{width} of {columns}: {line}");
+                let is_hit = line.starts_with("   ") && !line.trim_start().starts_with("agent");
+                assert!(!is_hit || line.contains("thimble") || line.contains("eedle"), "{columns}: {line}");
+            }
+            let repeats = text.contains("(×115)");
+            assert_eq!(repeats, args[1] == "thimble", "{text}");
+        }
+    }
+}

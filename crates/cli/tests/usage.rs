@@ -67,8 +67,12 @@ fn commands(home: &tempfile::TempDir) -> Vec<Vec<String>> {
     while let Some(path) = all.get(at).cloned() {
         let args: Vec<&str> = path.iter().map(String::as_str).chain(["-h"]).collect();
         let help = String::from_utf8(tidings(home, &args).stdout).unwrap();
-        let list =
-            help.split_once("\nCommands:\n").map_or("", |(_, rest)| rest.split("\n\n").next().unwrap());
+        // The commands of the program itself are in groups.
+        let list = if path.is_empty() {
+            help.split("\nOptions:\n").next().unwrap()
+        } else {
+            help.split_once("\nCommands:\n").map_or("", |(_, rest)| rest.split("\n\n").next().unwrap())
+        };
         let names = list.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
         for name in names.filter(|name| !name.is_empty() && *name != "help") {
             all.push(path.iter().cloned().chain([name.to_owned()]).collect());
@@ -136,4 +140,37 @@ fn s4_files_that_are_no_sessions_are_refused() {
         assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
         assert!(said.contains("Not a session file"), "{args:?}: {said}");
     }
+}
+
+#[test]
+fn the_help_of_the_program_has_its_commands_in_groups_and_colour_at_the_end() {
+    let home = tempfile::tempdir().unwrap();
+    for columns in [60, 200] {
+        let mut command = Command::cargo_bin("tidings").unwrap();
+        let output =
+            command.env_clear().env("HOME", home.path()).env("COLUMNS", columns.to_string()).arg("--help");
+        let help = String::from_utf8(output.output().unwrap().stdout).unwrap();
+        let at = |text: &str| help.find(text).unwrap_or_else(|| panic!("{text}: {help}"));
+        let order = [
+            "Run Claude Code:\n  run  ",
+            "Past sessions:\n  sessions  ",
+            "Options:\n",
+            "--version",
+            "--color",
+            "Examples:",
+        ];
+        let places: Vec<usize> = order.iter().map(|text| at(text)).collect();
+        assert!(places.is_sorted(), "{places:?} {help}");
+        let commands = help.split("Options:").next().unwrap();
+        assert!(commands.lines().all(|line| line.chars().count() <= columns), "{columns}: {help}");
+    }
+}
+
+#[test]
+fn c31_set_names_everything_that_can_be_set() {
+    let home = tempfile::tempdir().unwrap();
+    let output = tidings(&home, &["set", "1"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("--continue-after-limit") && said.contains("--title"), "{said}");
 }

@@ -46,7 +46,19 @@ impl Error {
             _ => "",
         };
         let message = format!("Failed to {doing} `{}`", path.display());
+        // Errors of `fs_err` name the path as well; the message above does so already.
+        let reason = source.to_string();
+        let source = match reason.split_once(&format!("`{}`: ", path.display())) {
+            Some((_, reason)) if source.raw_os_error().is_none() => io::Error::new(source.kind(), reason),
+            _ => source,
+        };
         Error { kind, message, hint, path: Some(path.to_owned()), source: Some(source) }
+    }
+
+    /// An error about the stream that an export is written to.
+    pub fn export(source: io::Error) -> Self {
+        let message = "Failed to write the export".to_owned();
+        Error { kind: ErrorKind::Io, message, hint: "", path: None, source: Some(source) }
     }
 
     /// The same error with the path of the file or folder that it is about.

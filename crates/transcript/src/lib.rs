@@ -28,6 +28,7 @@ pub mod all_files;
 pub mod archive;
 pub mod blocks;
 pub mod cache;
+mod changed_inputs;
 pub mod check;
 pub mod cost;
 pub mod counts;
@@ -54,5 +55,6 @@ pub mod running;
 pub mod search;
 pub mod session;
 
+pub use changed_inputs::ChangedInputs;
 pub use error::{Error, ErrorKind};
 pub use finding::{Finding, Position, Rule, Severity};

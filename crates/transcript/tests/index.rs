@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use tempfile::TempDir;
-use tidings_transcript::ErrorKind;
 use tidings_transcript::index::{Index, Updated};
 use tidings_transcript::roots::{Roots, SessionFiles};
 use tidings_transcript::search::{self, Case, Hit, Options, SearchFlow, SearchQuery, Summary, Syntax};
+use tidings_transcript::{ChangedInputs, ErrorKind};
 
 /// A root with sessions, and an index beside it.
 struct TestRoot {
@@ -329,4 +329,16 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn p41_a_changed_input_is_found_although_the_index_does_not_know_it() {
+    let place = TestRoot::new();
+    let call = r#"{"type":"assistant","uuid":"u","message":{"content":[{"type":"tool_use","id":"t-1","name":"Bash","input":{"command":"make"}}]}}"#;
+    place.write("p/a.jsonl", &format!("{}{call}\n", chatter(0..200)));
+    place.update();
+    let input = tidings_protocol::json::Json::parse(r#"{"command":"make zebrafinch"}"#).unwrap();
+    let changed_inputs: ChangedInputs = [("t-1".to_owned(), input)].into_iter().collect();
+    let (found, _) = place.both(&Options { changed_inputs, ..literal("zebrafinch") });
+    assert_eq!(found, ["a:201 make zebrafinch"]);
 }

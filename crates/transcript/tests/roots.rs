@@ -128,3 +128,26 @@ fn a_file_whose_name_is_no_utf_8_is_found_by_its_path() {
     let error = roots.find(std::ffi::OsStr::from_bytes(b"abc\xff")).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotFound);
 }
+
+/// Names are bytes on Linux, and ids are text.
+#[cfg(target_os = "linux")]
+#[test]
+fn c32_files_whose_names_are_not_utf8_are_reported() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let root =
+        folder(&[("projects/-p/s-1.jsonl", "{}\n"), ("projects/-p/s-1/subagents/agent-a1.jsonl", "{}\n")]);
+    for (below, name) in
+        [("projects/-p", &b"s-\xff.jsonl"[..]), ("projects/-p/s-1/subagents", b"agent-\xff.jsonl")]
+    {
+        let name = std::ffi::OsStr::from_bytes(name);
+        std::fs::write(root.path().join(below).join(name), "{}\n").unwrap();
+    }
+    let scanned = Roots::new([root.path()]).scan().unwrap();
+    let told: Vec<String> = scanned.unreadable.iter().map(ToString::to_string).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(
+        told.iter().all(|told| told.starts_with("The name of this session file is not UTF-8: `")),
+        "{told:?}"
+    );
+    assert_eq!(found(root.path()), ["s-1: a1"]);
+}

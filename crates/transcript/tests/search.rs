@@ -7,9 +7,9 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use tempfile::TempDir;
-use tidings_transcript::ErrorKind;
 use tidings_transcript::roots::Roots;
 use tidings_transcript::search::{self, Case, Options, Role, SearchFlow, SearchQuery, Sidechains, Syntax};
+use tidings_transcript::{ChangedInputs, ErrorKind};
 
 /// A root with one session, `s`, with these lines.
 fn session(lines: &[&str]) -> TempDir {
@@ -293,4 +293,87 @@ fn a_pattern_that_makes_no_sense_is_an_error() {
     let wrong = error(Options { syntax: Syntax::Regex, ..literal("a(b") });
     assert_eq!(wrong.kind(), ErrorKind::Invalid);
     insta::assert_snapshot!(wrong, @"Not a regular expression (unclosed group): `a(b`");
+}
+
+/// Early versions repeat a sub-agent's prompt in each line of its progress.
+#[test]
+fn c25_progress_of_a_sub_agent_is_its_own_words_and_not_its_prompt_again() {
+    let progress = |message: &str| {
+        format!(
+            r#"{{"type":"progress","uuid":"p","data":{{"type":"agent_progress","agentId":"a","prompt":"find the needle","message":{message},"normalizedMessages":["needle"]}}}}"#
+        )
+    };
+    let prompt =
+        r#"{"type":"user","message":{"role":"user","content":[{"type":"text","text":"find the needle"}]}}"#;
+    let answer = r#"{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"no needle"},{"type":"tool_use","id":"t","name":"Grep","input":{"pattern":"needle"}}]}}"#;
+    let other =
+        r#"{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"working"}]}}"#;
+    let root = session(&[
+        r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t-1","name":"Agent","input":{"prompt":"find the needle"}}]}}"#,
+        &progress(prompt),
+        &progress(answer),
+        &progress(other),
+        r#"{"type":"progress","uuid":"p","data":{"type":"bash_progress","output":"a needle"}}"#,
+    ]);
+    let all = Options { syntax: Syntax::Regex, ..literal(".*needle.*") };
+    let expected = [
+        "s:1 assistant Agent: find the needle",
+        "s:2 user: find the needle",
+        "s:3 assistant: no needle",
+        "s:5 tool: a needle",
+    ];
+    assert_eq!(found(root.path(), all), expected);
+}
+
+#[test]
+fn c25_repeats_are_folded_and_count_once_for_relevance() {
+    let says = |text: &str| format!("{{\"type\":\"user\",\"message\":{{\"content\":\"{text}\"}}}}\n");
+    let root = TempDir::new().unwrap();
+    let noise = says("needle again").repeat(20);
+    let filler = says(&"hay ".repeat(100));
+    write(root.path(), "p/repeats.jsonl", format!("{noise}{filler}").as_bytes());
+    let lines: String = (0..4).map(|number| says(&format!("needle {number}"))).collect();
+    let filler = says(&"hay ".repeat(300));
+    write(root.path(), "p/varied.jsonl", format!("{lines}{filler}").as_bytes());
+    let sessions = Roots::new([root.path()]).scan().unwrap().sessions;
+    let mut hits = Vec::new();
+    search::run(&sessions, &SearchQuery::new(literal("needle")).unwrap(), |hit| {
+        hits.push(hit);
+        SearchFlow::Continue
+    });
+    let ranked = search::ranked(hits);
+    let folded: Vec<(&str, usize, Vec<u64>)> = ranked
+        .iter()
+        .map(|found| {
+            let counts = search::folded(&found.hits).iter().map(|folded| folded.count).collect();
+            (found.session.id.as_str(), found.hits.len(), counts)
+        })
+        .collect();
+    assert_eq!(folded, [("varied", 4, vec![1; 4]), ("repeats", 20, vec![20])]);
+}
+
+#[test]
+fn p41_an_input_that_a_person_changed_is_found_at_its_call() {
+    let root = session(KINDS);
+    let json = |text: &str| tidings_protocol::json::Json::parse(text).unwrap();
+    let changed = || -> ChangedInputs {
+        let inputs = [
+            ("t-1".to_owned(), json(r#"{"command":"thimble \"--run\"","timeout":5}"#)),
+            ("t-9".to_owned(), json(r#"{"command":"thimble elsewhere"}"#)),
+        ];
+        inputs.into_iter().collect()
+    };
+    let with = |options: Options| found(root.path(), Options { changed_inputs: changed(), ..options });
+    for options in [
+        literal("thimble \"--run\""),
+        Options { case: Case::Ignore, ..literal("THIMBLE \"--run\"") },
+        Options { syntax: Syntax::Regex, ..literal(r"thimble .--run.") },
+        Options { roles: vec![Role::Assistant], tool: Some("Bash".into()), ..literal("thimble \"--run\"") },
+    ] {
+        assert_eq!(with(options), ["s:3 assistant Bash: thimble \"--run\""]);
+    }
+    assert_eq!(with(Options { roles: vec![Role::Tool], ..literal("thimble") }), [""; 0]);
+    assert_eq!(with(Options { tool: Some("Read".into()), ..literal("thimble") }), [""; 0]);
+    assert_eq!(with(literal("needle --run")), ["s:3 assistant Bash: needle --run"], "and what was asked for");
+    assert_eq!(found(root.path(), literal("thimble")), [""; 0]);
 }

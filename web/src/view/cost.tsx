@@ -47,7 +47,7 @@ export function Cost(): VNode {
         {total !== undefined && byDay.value !== undefined && (
           <>
             <dl class="figures">
-              <Figure label={`in ${days} days`} value={dollars(total.cost_usd)} />
+              <Figure label={`in ${days} days`} value={dollarsOrUnknown(total.cost_usd)} />
               <Figure label="responses" value={total.responses.toLocaleString("en-GB")} />
               <Figure label="tokens out" value={compactTokens(total.output)} />
               <Figure label="tokens in" value={compactTokens(total.input + total.cache_write)} />
@@ -69,6 +69,11 @@ export function Cost(): VNode {
   );
 }
 
+/** An amount; models without a known price cost an unknown amount, and not nothing. */
+function dollarsOrUnknown(cost: number | null | undefined): string {
+  return cost == null ? "unknown" : dollars(cost);
+}
+
 function Figure({ label, value }: { label: string; value: string }): VNode {
   return (
     <div>
@@ -80,7 +85,7 @@ function Figure({ label, value }: { label: string; value: string }): VNode {
 
 /** A bar per day; the table has the same data for screen readers. */
 function Days({ rows, since, days }: { rows: CostRow[]; since: string; days: number }): VNode {
-  const costs = new Map(rows.map((row) => [row.key, row.cost_usd]));
+  const costs = new Map(rows.map((row) => [row.key, row.cost_usd ?? 0]));
   const first = Date.parse(`${since}T00:00:00Z`);
   const all = Array.from({ length: days }, (_, index) => {
     const day = isoDay(first + index * 86_400_000);
@@ -120,8 +125,8 @@ function Days({ rows, since, days }: { rows: CostRow[]; since: string; days: num
 }
 
 function Bars({ title, rows, name }: { title: string; rows: CostRow[]; name: (key: string) => string }): VNode {
-  const sorted = [...rows].sort((one, other) => other.cost_usd - one.cost_usd);
-  const most = Math.max(0.01, ...sorted.map((row) => row.cost_usd));
+  const sorted = [...rows].sort((one, other) => (other.cost_usd ?? 0) - (one.cost_usd ?? 0));
+  const most = Math.max(0.01, ...sorted.map((row) => row.cost_usd ?? 0));
   return (
     <section class="bars">
       <h3>{title}</h3>
@@ -130,9 +135,9 @@ function Bars({ title, rows, name }: { title: string; rows: CostRow[]; name: (ke
         {sorted.map((row) => (
           <li>
             <span class="cut" title={row.key}>{name(row.key)}</span>
-            <span class="bar-value">{dollars(row.cost_usd)}</span>
+            <span class="bar-value">{dollarsOrUnknown(row.cost_usd)}</span>
             <span class="bar-track">
-              <span class="bar" style={{ width: `${(row.cost_usd / most) * 100}%` }} />
+              <span class="bar" style={{ width: `${((row.cost_usd ?? 0) / most) * 100}%` }} />
             </span>
           </li>
         ))}

@@ -2,6 +2,9 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use tidings_agent::pending::Outcome;
+use tidings_protocol::json::Json;
+use tidings_protocol::ui::PermissionResolved;
+use tidings_transcript::ChangedInputs;
 
 use super::{AskId, AuditDraft, Cursor, Draft, JournalError, Key, Stored};
 use crate::limits::BLOB_BYTES_MAX;
@@ -47,6 +50,12 @@ pub struct Ask {
 
 /// The outcome of an ask. An answer is JSON text that is opaque to the journal.
 pub type Settled = Outcome<String>;
+
+/// The inputs that answers put in place of those that were asked about, by the ids of their calls.
+pub(crate) fn changed_inputs(answers: Vec<PermissionResolved>) -> ChangedInputs {
+    let changed = |answer: PermissionResolved| Some((answer.tool_use_id, Json::from(answer.updated_input?)));
+    answers.into_iter().filter_map(changed).collect()
+}
 
 /// An answer, or another way to end an ask.
 #[derive(Debug, Clone, PartialEq, Eq)]

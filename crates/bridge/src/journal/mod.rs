@@ -34,6 +34,7 @@ use futures_core::future::BoxFuture;
 use jiff::Timestamp;
 use tidings_protocol::ui::PermissionResolved;
 
+pub(crate) use ask::changed_inputs;
 pub use ask::{Ask, NewAsk, Settle, Settled, Settlement};
 pub use audit::{AUDIT_START, AuditDraft, AuditEntry, AuditKey, Broken, verify_audit, verify_sealed_audit};
 pub use cursor::{Cursor, Epoch};
@@ -118,9 +119,10 @@ pub trait Journal: fmt::Debug + Send + Sync {
     /// An ask, open or settled; none if it is unknown.
     fn known_ask(&self, key: &Key, id: &AskId) -> Call<'_, Option<Ask>>;
 
-    /// The answers that changed the input of a call, in sessions that have used this session of the CLI. The
-    /// CLI's own file has the inputs that the model asked for.
-    fn changed_inputs(&self, cli_session: &str) -> Call<'_, Vec<PermissionResolved>>;
+    /// The answers that changed the input of a call, as long as they are stored: those in sessions that have
+    /// used a session of the CLI, or in all sessions in which an input was asked about. The CLI's own files
+    /// have the inputs that the model asked for.
+    fn changed_inputs(&self, cli_session: Option<&str>) -> Call<'_, Vec<PermissionResolved>>;
 
     /// Counts of sessions and open asks.
     fn counts(&self) -> Call<'_, Counts>;

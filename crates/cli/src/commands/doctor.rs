@@ -50,6 +50,8 @@ struct DoctorCheck {
 enum Need {
     Needed,
     Useful,
+    /// It was not checked.
+    Skipped,
 }
 
 impl Doctor {
@@ -78,6 +80,11 @@ impl DoctorCheck {
 
     fn found(self, found: impl Into<String>) -> Self {
         DoctorCheck { found: found.into(), ..self }
+    }
+
+    /// A check that was left out, which is no success.
+    fn skipped(self, reason: impl Into<String>) -> Self {
+        DoctorCheck { need: Need::Skipped, ..self }.found(reason)
     }
 
     /// Adds a hint, which a check that passed may have too.

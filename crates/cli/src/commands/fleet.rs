@@ -198,9 +198,7 @@ Examples:
   tidings fleet init nats://127.0.0.1:4222          on the first server, before it is started again
   tidings fleet invite                              there; prints a code
   tidings fleet join CODE                           on the second server, before it is started again
-  tidings fleet status                              on any of them
-
-docs/scaling.md explains it.";
+  tidings fleet status                              on any of them";
 
 impl FleetArgs {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {

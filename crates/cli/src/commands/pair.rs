@@ -62,9 +62,7 @@ impl Pair {
         ))?;
         out.text(&format!("{}\n", printable(&code.link)))?;
         if is_loopback(&code.link) {
-            out.note(
-                "Only this machine can open it; for phones, start the server with --public-url (see docs/phone.md)",
-            )?;
+            out.note("Only this machine can open it; for phones, start the server with --public-url")?;
         }
         Ok(Exit::Success)
     }

@@ -8,13 +8,13 @@ use serde_json::Value;
 use tidings_protocol::api::SessionView;
 use tidings_transcript::list::{self, ListFilter, ListedSession};
 use tidings_transcript::roots::{Roots, SessionFiles};
-use tidings_transcript::search::{Hit, SessionHits};
+use tidings_transcript::search::{self, FoldedHit, SessionHits};
 
 use super::console::{AnswerText, size, view};
 use super::session_lookup;
 use crate::error::{Cancelled, CannotRun};
 use crate::human;
-use crate::output::Output;
+use crate::output::{Output, can_draw};
 use crate::terminal::{Diffs, Key, Keyboard, Line, PickItem, Picked, Picker, Style, Thoughts};
 
 /// Bytes at the end of a session file that the preview reads.
@@ -25,7 +25,7 @@ const PREVIEW_LINES: usize = 40;
 
 /// True if a user can choose: standard input and output are terminals.
 pub(crate) fn can_pick() -> bool {
-    io::stdin().is_terminal() && io::stdout().is_terminal() && io::stderr().is_terminal()
+    io::stdin().is_terminal() && io::stdout().is_terminal() && can_draw()
 }
 
 /// Error if no session was named and none can be chosen.
@@ -73,25 +73,28 @@ pub(crate) async fn found(sessions: &[SessionHits<'_>], out: &Output) -> anyhow:
     let now = Timestamp::now();
     let items = sessions.iter().map(|found| {
         let listed = list::list(std::slice::from_ref(found.session), &ListFilter::default()).pop();
-        let count = human::plural(found.hits.len() as u64, "line");
+        let count = human::plural(search::folded(&found.hits).len() as u64, "line");
         let item = listed.map(|(_, session)| stored_item(&session, now));
         let item = item.unwrap_or_else(|| PickItem { label: found.session.id.clone(), more: String::new() });
         PickItem { label: format!("{}  ({count})", item.label), ..item }
     });
     let previews = |index: usize| {
         let hits = sessions.get(index).map(|found| found.hits.as_slice()).unwrap_or_default();
-        hits.iter().take(PREVIEW_LINES).map(hit_line).collect()
+        search::folded(hits).iter().take(PREVIEW_LINES).map(hit_line).collect()
     };
     pick(Picker::new("Found", items.collect()), previews, out).await
 }
 
-fn hit_line(hit: &Hit<'_>) -> Line {
+fn hit_line(folded: &FoldedHit<'_, '_>) -> Line {
+    let hit = folded.hit;
+    let repeats = if folded.count > 1 { format!(" (×{})", folded.count) } else { String::new() };
     let (before, matched, after) = hit.excerpt.parts();
     // The match stays in sight if what is before it is long.
     let start = before.char_indices().rev().nth(30).map_or(0, |(at, _)| at);
     Line::styled(&format!("{:>6}  ", hit.line), Style::DIM)
         .with(&before[start..], Style::PLAIN)
         .with(matched, Style::BOLD.and(Style::RED))
+        .with(&repeats, Style::DIM)
         .with(after, Style::PLAIN)
 }
 
@@ -119,7 +122,10 @@ pub(crate) async fn pick(
         let (lines, cursor) = list.lines(lines, columns, rows);
         view.screen().live(&lines, columns, Some(cursor))?;
         match keyboard.next().await {
-            Key::Resized => view.screen().clear()?,
+            Key::Resized => {
+                view.screen().resized(size().0);
+                view.screen().clear()?;
+            }
             key => match list.key(&key) {
                 Picked::Pending => {}
                 picked => break picked,

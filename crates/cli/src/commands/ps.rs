@@ -112,7 +112,9 @@ fn table(
     columns: usize,
 ) -> String {
     const STATE_COLUMNS: usize = 11;
-    const PROJECT_COLUMNS: usize = 20;
+    /// Width from which projects have all of their columns.
+    const WIDE: usize = 80;
+    let project_columns = if columns < WIDE { 8 } else { 20 };
     if sessions.is_empty() {
         return "No sessions. `tidings start \"what to do\"` starts one.\n".to_owned();
     }
@@ -120,12 +122,12 @@ fn table(
         "{BOLD}{:>4}  {:<STATE_COLUMNS$}  {}  {:>4}  {:>8}  title{PLAIN}\n",
         "id",
         "state",
-        human::padded("project", PROJECT_COLUMNS),
+        human::padded("project", project_columns),
         "age",
         "cost"
     );
     let room =
-        columns.saturating_sub(4 + 2 + STATE_COLUMNS + 2 + PROJECT_COLUMNS + 2 + 4 + 2 + 8 + 2).max(10);
+        columns.saturating_sub(4 + 2 + STATE_COLUMNS + 2 + project_columns + 2 + 4 + 2 + 8 + 2).max(10);
     for session in sessions {
         let (word, style) = label(session.state);
         let project = project_name(session);
@@ -134,8 +136,8 @@ fn table(
         // An interrupt of the last turn is no failure of the session.
         let error = session.error.as_deref().filter(|_| !session.turn_interrupted);
         let candidates = [session.stalled.as_deref(), error, session_lookup::title(session)];
-        let line =
-            candidates.into_iter().flatten().next().or(session.last_line.as_deref()).unwrap_or_default();
+        let line = candidates.into_iter().flatten().next().or(session.last_line.as_deref());
+        let line = line.filter(|line| !line.trim().is_empty()).unwrap_or("(no title)");
         let waiting = if waiting > 0 { format!("({waiting} waiting) ") } else { String::new() };
         let untrusted = if session.untrusted { "(without the folder's settings) " } else { "" };
         let origin = match session.origin {
@@ -160,7 +162,7 @@ fn table(
             text,
             "{:>4}  {style}{word:<STATE_COLUMNS$}{PLAIN}  {}  {age:>4}  {:>8}  {line}",
             session.handle,
-            human::padded(&printable(project), PROJECT_COLUMNS),
+            human::padded(&printable(project), project_columns),
             cost(&session.totals),
         );
     }
@@ -238,10 +240,24 @@ mod tests {
             (json!({"first_prompt": "Mend it", "last_line": "Done."}), "The build"),
             (json!({"title": null, "first_prompt": "Mend it", "last_line": "Done."}), "Mend it"),
             (json!({"title": null, "last_line": "Done."}), "Done."),
+            (json!({"title": null, "origin": "terminal"}), "(terminal) (no title)"),
         ] {
             let waiting = BTreeMap::from([("a2".to_owned(), 2)]);
             let text = table(&[session(&more)], &waiting, Timestamp::UNIX_EPOCH, 200);
             assert!(text.ends_with(&format!("  {expected}\n")), "{text}");
+        }
+    }
+
+    #[test]
+    fn c32_a_line_is_no_wider_than_the_terminal() {
+        let more = json!({"cwd": "/home/ada/a-project-with-a-long-name", "title": "A title ".repeat(40)});
+        for columns in [60, 79, 80, 200] {
+            let text = table(&[session(&more)], &BTreeMap::new(), Timestamp::UNIX_EPOCH, columns);
+            for line in text.lines() {
+                let line =
+                    [BOLD, DIM, PLAIN].iter().fold(line.to_owned(), |line, code| line.replace(code, ""));
+                assert!(human::width(&line) <= columns, "{columns}: {line}");
+            }
         }
     }
 

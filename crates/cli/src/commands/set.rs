@@ -1,4 +1,4 @@
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use tidings_protocol::api::{PatchSession, SessionView};
 use uuid::Uuid;
 
@@ -10,18 +10,18 @@ use crate::output::Output;
 
 /// Change settings of a session of the server
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, group = ArgGroup::new("settings").required(true).multiple(true))]
 pub(crate) struct Set {
     /// Session number, key or Claude Code session id, or at least the first four characters of a key or
     /// id; without one, a list is shown to choose from
     session: Option<String>,
 
     /// Continue by itself, once, when a limit of the plan that ended a turn is reset
-    #[arg(long, value_name = "WHEN", num_args = 0..=1, default_missing_value = "on", required_unless_present = "title")]
+    #[arg(long, value_name = "WHEN", num_args = 0..=1, default_missing_value = "on", group = "settings")]
     continue_after_limit: Option<Switch>,
 
     /// New title; an empty one removes it
-    #[arg(long)]
+    #[arg(long, group = "settings")]
     title: Option<String>,
 
     #[command(flatten)]

@@ -63,9 +63,10 @@ impl Pane {
 pub(crate) struct Screen {
     data: Pane,
     notes: Pane,
-    /// Live lines as they were drawn.
+    /// Live lines as they were drawn, and their widths.
     live: Vec<String>,
-    /// Width of the terminal when they were drawn.
+    widths: Vec<usize>,
+    /// Width of the terminal.
     columns: usize,
     /// Row and column of the cursor among them, if it is not behind the last.
     cursor: Option<(usize, usize)>,
@@ -75,7 +76,7 @@ pub(crate) struct Screen {
 
 impl Screen {
     pub(crate) fn new(data: Pane, notes: Pane) -> Self {
-        Screen { data, notes, live: Vec::new(), columns: 0, cursor: None, fresh: true }
+        Screen { data, notes, live: Vec::new(), widths: Vec::new(), columns: 0, cursor: None, fresh: true }
     }
 
     /// True if the answer goes to a terminal, and not to a file or a pipe.
@@ -151,15 +152,17 @@ impl Screen {
             return Ok(());
         }
         // Keep the last column free, since some terminals wrap as soon as it is written.
-        let fitting: Vec<String> =
-            lines.iter().map(|line| self.notes.painted(&line.fit(columns.saturating_sub(1)))).collect();
+        let lines: Vec<Line> = lines.iter().map(|line| line.fit(columns.saturating_sub(1))).collect();
+        let fitting: Vec<String> = lines.iter().map(|line| self.notes.painted(line)).collect();
         if fitting == self.live && columns == self.columns && cursor == self.cursor {
             return Ok(());
         }
         // Overwrite line by line in one write, to avoid flicker; clear the rest of each line.
+        let is_narrower = columns < self.columns;
+        self.columns = columns;
         let back = self.to_first();
         let drawn: Vec<String> = fitting.iter().map(|line| format!("{line}\x1b[K")).collect();
-        let rest = if self.live.len() > fitting.len() { "\x1b[J" } else { "" };
+        let rest = if is_narrower || self.live.len() > fitting.len() { "\x1b[J" } else { "" };
         let place = cursor.map_or_else(String::new, |(row, column)| {
             let up = match fitting.len().saturating_sub(row + 1) {
                 0 => String::new(),
@@ -168,9 +171,9 @@ impl Screen {
             let right = if column == 0 { String::new() } else { format!("\x1b[{column}C") };
             format!("\r{up}{right}")
         });
-        self.columns = columns;
         self.cursor = cursor;
         self.live = fitting;
+        self.widths = lines.iter().map(Line::width).collect();
         write!(self.notes.out, "{back}{}{rest}{place}", drawn.join("\r\n"))?;
         self.notes.out.flush()
     }
@@ -187,12 +190,22 @@ impl Screen {
         self.notes.out.flush()
     }
 
+    /// Sets the width of the terminal, which has changed. A narrower terminal wraps the lines that were drawn.
+    pub(crate) fn resized(&mut self, columns: usize) {
+        self.columns = columns;
+    }
+
     /// Escape sequence that moves from the cursor to the start of the first live line.
     fn to_first(&self) -> String {
         if self.live.is_empty() {
             return String::new();
         }
-        match self.cursor.map_or(self.live.len() - 1, |(row, _)| row) {
+        let last = self.widths.len().saturating_sub(1);
+        let (row, column) = self.cursor.unwrap_or((last, self.widths.last().copied().unwrap_or_default()));
+        let columns = self.columns.max(1);
+        // Rows of the lines above that of the cursor, and those of its own line before the cursor.
+        let above: usize = self.widths.iter().take(row).map(|width| width.div_ceil(columns).max(1)).sum();
+        match above + column / columns {
             0 => "\r".to_owned(),
             rows => format!("\r\x1b[{rows}A"),
         }
@@ -272,6 +285,22 @@ mod tests {
         screen.live(&live, 80, Some((1, 5))).unwrap();
         screen.clear().unwrap();
         assert_eq!(notes.text(), "one\x1b[K\r\n› two\x1b[K\r\nthree\x1b[K\r\x1b[1A\x1b[5C\r\x1b[1A\x1b[J");
+    }
+
+    #[test]
+    fn c32_lines_that_a_narrower_terminal_wraps_are_removed_whole() {
+        let buffer = SharedBuffer::default();
+        let pane = || Pane::terminal(Box::new(buffer.clone()), Paint::Plain);
+        for (cursor, up) in [(None, 5), (Some((2, 5)), 5), (Some((1, 12)), 4)] {
+            let mut screen = Screen::new(pane(), pane());
+            // Three, two and one rows of ten columns.
+            let live = [Line::plain(&"a".repeat(25)), Line::plain(&"b".repeat(15)), Line::plain("short")];
+            screen.live(&live, 80, cursor).unwrap();
+            screen.resized(10);
+            let drawn = buffer.text().len();
+            screen.clear().unwrap();
+            assert_eq!(buffer.text()[drawn..], format!("\r\x1b[{up}A\x1b[J"), "{cursor:?}");
+        }
     }
 
     #[test]

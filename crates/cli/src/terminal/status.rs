@@ -138,6 +138,8 @@ pub(super) fn tokens(tokens: u64) -> String {
 }
 
 fn dollars(dollars: f64) -> String {
+    // A difference of sums may be below zero by a rounding error.
+    let dollars = if dollars > 0.0 { dollars } else { 0.0 };
     let digits = if dollars < 1.0 { 4 } else { 2 };
     format!("${dollars:.digits$}")
 }
@@ -195,5 +197,6 @@ mod tests {
         assert_eq!(ends(None, 1.5), "$1.49 ($1.50 total)");
         assert_eq!(ends(None, 1.25), "$1.25", "the sum restarts at /clear");
         assert_eq!(ends(Some(1.5), 4.0), "$1.50 ($4.00 total)");
+        assert_eq!(ends(Some(-0.000_000_1), 4.0), "$0.0000 ($4.00 total)", "c32");
     }
 }

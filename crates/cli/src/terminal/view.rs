@@ -84,6 +84,10 @@ pub(crate) struct View {
     folder: Option<String>,
     text: MarkdownStream,
     thinking: String,
+    /// True inside of a text of the agent.
+    in_text: bool,
+    /// Texts of prompts, and lines of prompts and notes, that came inside of a text and are shown after it.
+    held: Vec<(Option<String>, Vec<Line>)>,
     spacing: Spacing,
     running: Vec<Running>,
     agents: Vec<Agent>,
@@ -126,6 +130,8 @@ impl View {
             folder: None,
             text: MarkdownStream::default(),
             thinking: String::new(),
+            in_text: false,
+            held: Vec::new(),
             spacing: Spacing::default(),
             running: Vec::new(),
             agents: Vec::new(),
@@ -153,6 +159,7 @@ impl View {
 
     pub(crate) fn resized(&mut self, size: (usize, usize)) {
         self.size = size;
+        self.screen.resized(size.0);
     }
 
     /// True while a turn runs.
@@ -308,6 +315,7 @@ impl View {
     }
 
     fn text(&mut self, text: &str) -> io::Result<()> {
+        self.in_text = true;
         if !self.screen.shows_data() {
             if self.spacing.another_text() {
                 self.screen.end_data_line()?;
@@ -320,14 +328,36 @@ impl View {
     }
 
     fn end_text(&mut self) -> io::Result<()> {
-        if !self.screen.shows_data() {
-            self.spacing.text_ended();
-            return self.screen.end_data_line();
+        if self.screen.shows_data() {
+            let lines = self.text.finish(self.text_columns());
+            self.text_lines(&lines)?;
+        } else {
+            self.screen.end_data_line()?;
         }
-        let lines = self.text.finish(self.text_columns());
-        self.text_lines(&lines)?;
         self.spacing.text_ended();
+        self.in_text = false;
+        for (prompt, lines) in std::mem::take(&mut self.held) {
+            self.lines_after_text(prompt.is_some(), &lines)?;
+        }
         Ok(())
+    }
+
+    /// Shows lines after the text that is being written, since they would cut it. `prompt` is the text of a
+    /// prompt, which is shown below the text until then.
+    fn after_text(&mut self, prompt: Option<&str>, lines: Vec<Line>) -> io::Result<()> {
+        if self.in_text {
+            self.held.push((prompt.map(str::to_owned), lines));
+            return Ok(());
+        }
+        self.end_text()?;
+        self.lines_after_text(prompt.is_some(), &lines)
+    }
+
+    fn lines_after_text(&mut self, is_prompt: bool, lines: &[Line]) -> io::Result<()> {
+        if is_prompt && self.spacing.ends_with_cards() {
+            self.screen.notes(&[Line::new()])?;
+        }
+        self.cards(lines)
     }
 
     fn text_lines(&mut self, lines: &[Line]) -> io::Result<()> {

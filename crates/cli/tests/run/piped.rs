@@ -43,6 +43,34 @@ fn a_request_without_a_terminal_ends_with_exit_code_four() {
     }
 }
 
+/// Programs that end at once, whether they read their input or not, and one that repeats it.
+#[test]
+fn c28_a_program_that_is_not_claude_code_gives_one_error_with_the_flags_of_this_command() {
+    let sandbox = Sandbox::playing(ASKS);
+    for (name, script) in [
+        ("true", "exit 0"),
+        ("false", "exit 1"),
+        ("reads", "read line; exit 0"),
+        ("closes", "exec 0<&-; sleep 0.1; exit 0"),
+    ] {
+        let program = sandbox.path(name);
+        std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        for _ in 0..5 {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_tidings"));
+            command.env_clear().current_dir(sandbox.path(".")).args(["run", "hi"]);
+            command.envs(sandbox.environment()).env("CLAUDE_CLI_PATH", &program);
+            let (_, said) = texts(&command.output().unwrap());
+            let expected = format!(
+                "error: Not Claude Code, `--version` prints no version: `{}`\n\nhint: install Claude Code \
+                 (`curl -fsSL https://claude.ai/install.sh | bash`), or set --claude-path or CLAUDE_CLI_PATH\n",
+                program.display()
+            );
+            assert_eq!(said, expected, "{script}");
+        }
+    }
+}
+
 #[test]
 fn an_unknown_session_is_an_error_with_a_hint() {
     let sandbox = Sandbox::playing("[[turn]]\ntext = \"Hello.\"\n");

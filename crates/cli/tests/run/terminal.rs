@@ -356,7 +356,37 @@ fn c2_ctrl_c_clears_what_is_typed_and_then_leaves() {
     assert!(!window.text().contains("half a prompt"), "{}", window.text());
     window.wait_for_times("›", 2);
     window.press(CTRL_C);
+    window.wait_for("press Ctrl-C again to leave");
+    window.press(CTRL_C);
     assert_eq!(window.ended().0, 130);
+}
+
+#[test]
+fn c29_ctrl_c_leaves_only_twice_in_a_row_and_says_how_to_resume() {
+    let sandbox = Sandbox::playing(ECHO);
+    let mut window = Window::run(&sandbox, 80, &[]);
+    window.wait_for("›");
+    window.press("hello world\r");
+    window.wait_for_times("›", 2);
+    window.press(CTRL_C);
+    window.wait_for("press Ctrl-C again to leave");
+    // Any other key means that the user stays.
+    window.press("x\x7f");
+    window.press(CTRL_C);
+    window.wait_for_times("press Ctrl-C again to leave", 2);
+    window.press(CTRL_C);
+    let (code, text) = window.ended();
+    assert_eq!(code, 130, "{text}");
+    assert!(text.contains("To resume: tidings run --resume "), "{text}");
+
+    let sandbox = Sandbox::playing(SLOW);
+    let mut window = Window::run(&sandbox, 80, &["count"]);
+    window.wait_for("one two");
+    window.press(CTRL_C);
+    window.press(CTRL_C);
+    let (code, text) = window.ended();
+    assert_eq!(code, 130, "{text}");
+    assert!(text.contains("To resume: tidings run --resume "), "{text}");
 }
 
 #[test]
@@ -379,4 +409,85 @@ fn c2_a_signal_at_the_prompt_leaves_the_terminal_as_it_was() {
     assert!(killed.success());
     let (_, text) = window.ended();
     assert!(text.contains(" icanon") && !text.contains("-icanon") && !text.contains("-opost"), "{text}");
+}
+
+/// Runs a program of this package in a terminal of 80 columns.
+fn in_terminal(sandbox: &Sandbox, arguments: &[&str], environment: &[(&str, &str)]) -> Window {
+    let arguments: Vec<String> = arguments.iter().map(|argument| (*argument).to_owned()).collect();
+    Window::with(sandbox, 80, env!("CARGO_BIN_EXE_tidings"), &arguments, environment)
+}
+
+#[test]
+fn c31_a_dumb_terminal_gets_no_escape_sequences() {
+    let sandbox = Sandbox::playing(ASKS);
+    let arguments = sandbox.arguments(&["clean up", "--on-ask", "deny"]);
+    let environment = [("TERM", "dumb"), ("NO_COLOR", "1")];
+    let mut window = Window::with(&sandbox, 80, env!("CARGO_BIN_EXE_tidings"), &arguments, &environment);
+    let (code, text) = window.ended();
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("It stays."), "{text}");
+    assert!(!window.bytes().contains('\x1b'), "{:?}", window.bytes());
+}
+
+/// A session file with a long conversation, in which one answer has a word that no other has.
+fn long_session(sandbox: &Sandbox) {
+    let folder = sandbox.path("config/projects/-home-dev-demo");
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut lines = String::new();
+    for number in 0..200 {
+        let parent = if number == 0 { "null".to_owned() } else { format!("\"u{}\"", number - 1) };
+        let text = if number == 150 { "the zebrafinch sings" } else { "nothing of interest" };
+        lines += &format!(
+            r#"{{"type":"user","uuid":"u{number}","parentUuid":{parent},"cwd":"/home/dev/demo","message":{{"role":"user","content":"{number}: {text}"}}}}"#
+        );
+        lines.push('\n');
+    }
+    std::fs::write(folder.join("aaaaaaaa-2222-4333-8444-555555555555.jsonl"), lines).unwrap();
+}
+
+#[test]
+fn long_output_goes_through_a_pager_that_can_be_turned_off() {
+    let sandbox = Sandbox::playing(ASKS);
+    long_session(&sandbox);
+    let show = ["sessions", "show", "aaaaaaaa"];
+    let pager = "echo PAGED; cat; echo ENDED; true";
+    let mut window = in_terminal(&sandbox, &show, &[("TIDINGS_PAGER", pager), ("PAGER", "false")]);
+    let (code, text) = window.ended();
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("PAGED") && text.contains("199: nothing") && text.contains("ENDED"), "{text}");
+    // A user who leaves the pager early makes no error.
+    let mut window = in_terminal(&sandbox, &show, &[("PAGER", "head -n 3; true")]);
+    let (code, text) = window.ended();
+    assert_eq!(code, 0, "{text}");
+    assert!(!text.contains("199: nothing") && !text.contains("error"), "{text}");
+    let off: [(&[&str], &[(&str, &str)]); 3] = [
+        (&["--no-pager"], &[("PAGER", "echo PAGED; true")]),
+        (&[], &[("PAGER", "echo PAGED; true"), ("TERM", "dumb")]),
+        (&[], &[("PAGER", "echo PAGED; true"), ("TIDINGS_PAGER", "")]),
+    ];
+    for (more, environment) in off {
+        let mut window = in_terminal(&sandbox, &[&show[..], more].concat(), environment);
+        let (code, text) = window.ended();
+        assert_eq!(code, 0, "{text}");
+        assert!(!text.contains("PAGED") && text.contains("199: nothing"), "{text}");
+    }
+}
+
+#[test]
+fn c25_a_session_that_was_found_opens_at_its_hit() {
+    let sandbox = Sandbox::playing(ASKS);
+    long_session(&sandbox);
+    let search = ["sessions", "search", "zebrafinch", "--open"];
+    // `less` gets the place; here it is another program of that name.
+    let less = sandbox.path("less");
+    std::fs::write(&less, "#!/bin/sh\necho \"ARGS $*\"; grep -A 3 'Found in line 151:'\n").unwrap();
+    std::fs::set_permissions(&less, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let mut window = in_terminal(&sandbox, &search, &[("PAGER", less.to_str().unwrap())]);
+    window.wait_for("the zebrafinch sings");
+    window.press(ENTER);
+    let (code, text) = window.ended();
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("ARGS +/Found in line 151:"), "{text}");
+    let after = text.split("▶ Found in line 151:").nth(1).unwrap();
+    assert!(after.contains("150: the zebrafinch sings"), "{text}");
 }

@@ -135,6 +135,9 @@ impl Client {
                 .ok()
                 .flatten(),
         };
+        // The program's own words explain more than that it is another program.
+        let problem =
+            problem.filter(|problem| problem.kind() != ErrorKind::NotFound || error.stderr().is_empty());
         Err(problem.unwrap_or(error))
     }
 
@@ -231,7 +234,10 @@ fn check(info: &InitializeReply, options: &Options) -> Result<(), Error> {
     Ok(())
 }
 
-/// The error of a program that is too old for the SDK or for one of the options.
+/// The error of a program that is too old for the SDK or for one of the options, or is not Claude Code.
 async fn version_problem(program: Option<&Path>, later: &[&LaterOption]) -> Option<Error> {
-    find::version(program?).await.map(|version| check_supported(version, later)).ok()?.err()
+    match find::version(program?).await {
+        Ok(version) => check_supported(version, later).err(),
+        Err(error) => Some(error).filter(|error| error.kind() == ErrorKind::NotFound),
+    }
 }

@@ -353,7 +353,8 @@ impl Core {
         let fine = if meant {
             exit.is_success() || text.is_some()
         } else {
-            exit.is_success() && !self.turns().is_busy()
+            // A program that ends before the handshake is over is none that can be used.
+            exit.is_success() && !self.turns().is_busy() && self.info.get().is_some()
         };
         if fine || self.forced.get().is_some() {
             return None;

@@ -232,8 +232,8 @@ shapes! {
         pub cache_read: u64,
         /// Number of web searches.
         pub web_searches: u64,
-        /// Dollars, at list prices.
-        pub cost_usd: f64,
+        /// Dollars, at list prices; `null` if there is usage and none of it has a known price.
+        pub cost_usd: Option<f64>,
     }
 
     /// One row of a cost report.

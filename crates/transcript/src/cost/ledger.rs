@@ -30,8 +30,8 @@ pub struct Ledger {
     pub unreadable: Vec<Error>,
     /// Number of lines that are too long to read and may contain usage.
     pub oversized_lines: u64,
-    /// Responses of other agents, with the cost that the agent recorded, if any.
-    pub(super) recorded: KeyMap<Option<Money>>,
+    /// Responses of other agents.
+    pub(super) recorded: KeyMap<AgentCost>,
 }
 
 /// An API response.
@@ -54,6 +54,17 @@ pub struct Response<'a> {
     pub sub_agent: bool,
     /// True if all of its lines are copies, as in a fork of another session.
     pub copied: bool,
+}
+
+/// The cost of a response of another agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AgentCost {
+    /// The agent recorded it.
+    Recorded(Money),
+    /// The agent writes costs, and did not know this one.
+    Unknown,
+    /// The agent writes no costs.
+    NotWritten,
 }
 
 impl Ledger {
@@ -118,7 +129,12 @@ impl Ledger {
     pub fn add_recorded(&mut self, session: &str, cwd: &str, responses: &[ResponseUsage]) {
         for response in responses {
             let key = response.key(session);
-            if self.recorded.insert(key, response.cost).is_none() {
+            let cost = match response.cost {
+                Some(cost) => AgentCost::Recorded(cost),
+                None if response.writes_costs => AgentCost::Unknown,
+                None => AgentCost::NotWritten,
+            };
+            if self.recorded.insert(key, cost).is_none() {
                 let row = response.row(key, session, cwd, &mut self.names);
                 self.rows.push(row);
             }

@@ -23,6 +23,8 @@ pub struct ResponseUsage {
     pub tokens: Tokens,
     /// Cost, if it is recorded.
     pub cost: Option<Money>,
+    /// True if the agent writes costs: then a missing one is unknown, and not the list price.
+    pub writes_costs: bool,
     /// True for a response to a sub-agent.
     pub sub_agent: bool,
 }

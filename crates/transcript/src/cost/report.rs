@@ -9,7 +9,7 @@ use tidings_protocol::api::{CostRow, CostTotal};
 
 use super::block::BillingBlock;
 use super::calendar::Calendar;
-use super::ledger::{Ledger, Response};
+use super::ledger::{AgentCost, Ledger, Response};
 use super::money::Money;
 use super::names::TextId;
 use super::prices::{Price, Prices};
@@ -81,6 +81,12 @@ impl Total {
         self.responses += 1;
         self.tokens.add(tokens);
         self.cost += cost;
+    }
+
+    /// The cost; `None` if there is usage and none of it has a known price.
+    pub fn known_cost(&self) -> Option<Money> {
+        let is_used = self.tokens.prompt() > 0 || self.tokens.output > 0;
+        (!is_used || self.cost != Money::ZERO).then_some(self.cost)
     }
 }
 
@@ -253,12 +259,12 @@ impl<'a> Sums<'a> {
 
     fn cost(&mut self, row: &LedgerRow, response: &Response<'_>) -> Money {
         let recorded = self.ledger.recorded.get(&row.key);
-        if let Some(Some(cost)) = recorded {
+        if let Some(AgentCost::Recorded(cost)) = recorded {
             return *cost;
         }
-        // Another agent's response is priced only by the user's own prices.
+        // An agent that could not price a response may have had it for another price than that of the list.
         let price = match recorded {
-            Some(None) => self.own_price_of[row.model.0 as usize].as_ref(),
+            Some(AgentCost::Unknown) => self.own_price_of[row.model.0 as usize].as_ref(),
             _ => self.price_of[row.model.0 as usize].as_ref(),
         };
         if let Some(cost) = price.and_then(|price| price.cost(&response.tokens, response.fast)) {
@@ -332,7 +338,7 @@ impl Serialize for Total {
 
 impl From<&Total> for CostTotal {
     fn from(total: &Total) -> Self {
-        let Total { responses, tokens, cost } = total;
+        let Total { responses, tokens, cost: _ } = total;
         CostTotal {
             responses: *responses,
             input: tokens.input,
@@ -342,7 +348,7 @@ impl From<&Total> for CostTotal {
             cache_write_1h: tokens.cache_write_1h,
             cache_read: tokens.cache_read,
             web_searches: tokens.web_searches,
-            cost_usd: cost.dollars(),
+            cost_usd: total.known_cost().map(Money::dollars),
         }
     }
 }

@@ -1,7 +1,6 @@
 //! A session as JSON for scripts.
 
 use std::io::Write;
-use std::path::Path;
 
 use jiff::Timestamp;
 use serde::Serialize;
@@ -16,7 +15,6 @@ use super::source::ExportSource;
 use super::walk::Numbers;
 use super::{Agents, Branches, Options};
 use crate::Error;
-use crate::error::At as _;
 use crate::session::{EntryRole, LaneId, NodeId, Session};
 
 /// An entry with its position in the session.
@@ -132,11 +130,10 @@ pub(super) fn lines(
     options: &Options,
     path: &[NodeId],
     out: &mut dyn Write,
-    target: &Path,
 ) -> Result<(), Error> {
     for node in order(source.session, options, path) {
-        write(source, node, out, target)?;
-        out.write_all(b"\n").at("write", target)?;
+        write(source, node, out)?;
+        out.write_all(b"\n").map_err(Error::export)?;
     }
     Ok(())
 }
@@ -147,7 +144,6 @@ pub(super) fn document(
     options: &Options,
     path: &[NodeId],
     out: &mut dyn Write,
-    target: &Path,
 ) -> Result<(), Error> {
     let session = source.session;
     let facts = SessionMetadata::read(source, options, path)?;
@@ -186,8 +182,9 @@ pub(super) fn document(
             post_tokens: compaction.post_tokens,
         })
         .collect();
-    let part =
-        |out: &mut dyn Write, before: &str, value: &str| write!(out, "{before}{value}").at("write", target);
+    let part = |out: &mut dyn Write, before: &str, value: &str| {
+        write!(out, "{before}{value}").map_err(Error::export)
+    };
     part(out, "{\"session\":", &to_json(&facts)?)?;
     part(out, ",\n\"branches\":", &to_json(&branches)?)?;
     part(out, ",\n\"agents\":", &to_json(&agents)?)?;
@@ -195,7 +192,7 @@ pub(super) fn document(
     part(out, ",\n\"entries\":[", "")?;
     for (index, node) in order(session, options, path).into_iter().enumerate() {
         part(out, if index == 0 { "\n" } else { ",\n" }, "")?;
-        write(source, node, out, target)?;
+        write(source, node, out)?;
     }
     part(out, "\n]}\n", "")
 }
@@ -229,15 +226,10 @@ fn order(session: &Session, options: &Options, path: &[NodeId]) -> Vec<NodeId> {
     order
 }
 
-fn write(
-    source: &mut ExportSource<'_>,
-    node: NodeId,
-    out: &mut dyn Write,
-    target: &Path,
-) -> Result<(), Error> {
+fn write(source: &mut ExportSource<'_>, node: NodeId, out: &mut dyn Write) -> Result<(), Error> {
     let entry = source.entry(node)?;
     let json = to_json(&entry_json(source, node, &entry.as_ref()))?;
-    out.write_all(json.as_bytes()).at("write", target)
+    out.write_all(json.as_bytes()).map_err(Error::export)
 }
 
 fn entry_json<'s>(source: &mut ExportSource<'s>, id: NodeId, entry: &EntryRef<'_>) -> EntryJson<'s> {

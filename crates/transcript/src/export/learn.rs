@@ -26,7 +26,7 @@ pub fn learn_secrets(
     if let Some(title) = session.title() {
         redactor.learn(&title);
     }
-    for input in options.changed_inputs.values() {
+    for (_, input) in options.changed_inputs.iter() {
         redactor.learn_json(input.raw().as_str());
     }
     if session.is_converted() {

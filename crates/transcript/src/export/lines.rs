@@ -1,7 +1,6 @@
 //! The session's own lines.
 
 use std::io::Write;
-use std::path::Path;
 
 use super::source::ExportSource;
 use super::{Detail, Options};
@@ -19,7 +18,6 @@ pub(super) fn write(
     files: &SessionFiles,
     options: &Options,
     out: &mut dyn Write,
-    target: &Path,
 ) -> Result<(), Error> {
     let count = match options.detail {
         Detail::Folded => usize::from(files.main.is_some()),
@@ -30,7 +28,7 @@ pub(super) fn write(
         let opened = fs_err::File::open(&file.path).at("read", &file.path)?;
         if !source.is_redacted() {
             let mut opened = opened;
-            std::io::copy(&mut opened, out).at("write", target)?;
+            std::io::copy(&mut opened, out).map_err(Error::export)?;
             continue;
         }
         let mut blocks = Blocks::new(opened, 0, &mut buffer);
@@ -42,11 +40,12 @@ pub(super) fn write(
                         let redacted = source.line(&text);
                         // A line without secrets keeps its bytes, even if they are not UTF-8.
                         let bytes = if redacted == text { line } else { redacted.as_bytes() };
-                        out.write_all(bytes).at("write", target)?;
+                        out.write_all(bytes).map_err(Error::export)?;
                     }
                 }
                 Block::Oversized { len, .. } => {
-                    writeln!(out, "{{\"type\":\"tidings-omitted\",\"bytes\":{len}}}").at("write", target)?;
+                    writeln!(out, "{{\"type\":\"tidings-omitted\",\"bytes\":{len}}}")
+                        .map_err(Error::export)?;
                 }
             }
         }

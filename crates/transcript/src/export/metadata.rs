@@ -1,12 +1,12 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::Options;
 use super::source::ExportSource;
+use super::{Branches, Options};
 use crate::Error;
-use crate::session::{EntryRole, LaneId, NodeId};
+use crate::session::{EntryRole, LaneId, NodeId, Session};
 
 /// Metadata of a session in the head of an export. Its JSON is part of the `json` export.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -32,19 +32,19 @@ pub struct SessionMetadata {
     pub last: Option<Timestamp>,
     /// Milliseconds from the first to the last entry.
     pub duration_ms: Option<i64>,
-    /// Entries of the conversation and of all sub-agents.
+    /// Entries in the export, those of its sub-agents included.
     pub messages: usize,
     /// Prompts in the export.
     pub prompts: usize,
     /// Answers in the export.
     pub responses: usize,
-    /// Tool calls, those of sub-agents included.
+    /// Tool calls in the export, those of sub-agents included.
     pub tool_calls: usize,
     /// Number of calls of each tool.
     pub tools: BTreeMap<String, usize>,
     /// Failed calls and other errors in the export.
     pub errors: usize,
-    /// Sub-agents.
+    /// Sub-agents that entries in the export started.
     pub subagents: usize,
     /// Types of the sub-agents.
     pub agents: Vec<String>,
@@ -52,7 +52,7 @@ pub struct SessionMetadata {
     pub branches: usize,
     /// Entries of branches that are left out.
     pub hidden_entries: usize,
-    /// Compactions.
+    /// Compactions in the export.
     pub compactions: usize,
     /// Entries whose parent is missing.
     pub orphans: usize,
@@ -87,26 +87,76 @@ pub(super) struct ContextSize {
 /// Number of characters of a prompt in the table of contents.
 const PROMPT_CHARS: usize = 120;
 
+/// The entries that an export is about.
+struct Scope {
+    nodes: HashSet<NodeId>,
+    /// The sub-agents among them.
+    agents: Vec<LaneId>,
+}
+
+impl Scope {
+    /// Entries of the main line with those of the sub-agents that they started, and of sub-agents without a
+    /// known start.
+    fn of(session: &Session, nodes: impl Iterator<Item = NodeId>) -> Self {
+        let mut scope = Scope { nodes: nodes.collect(), agents: Vec::new() };
+        let mut others: Vec<LaneId> = session.lane_ids().skip(1).collect();
+        loop {
+            let before = others.len();
+            // A sub-agent may have started others.
+            others.retain(|lane| {
+                let started_by = session.lane(*lane).agent.as_ref().and_then(|agent| agent.started_by);
+                let is_here = started_by.is_none_or(|node| scope.nodes.contains(&node));
+                if is_here {
+                    scope.nodes.extend(&session.lane(*lane).nodes);
+                    scope.agents.push(*lane);
+                }
+                !is_here
+            });
+            if others.len() == before {
+                return scope;
+            }
+        }
+    }
+
+    fn has(&self, node: Option<NodeId>) -> bool {
+        node.is_some_and(|node| self.nodes.contains(&node))
+    }
+}
+
+/// The entries of the branches beside a path, if they are exported.
+fn other_branches(session: &Session, options: &Options, path: &[NodeId]) -> Vec<NodeId> {
+    if options.branches != Branches::All {
+        return Vec::new();
+    }
+    let mut seen: HashSet<NodeId> = path.iter().copied().collect();
+    let branches = session.branches(LaneId::MAIN).into_iter();
+    let nodes = branches.flat_map(|branch| session.path(branch.leaf, options.view));
+    nodes.filter(|node| seen.insert(*node)).collect()
+}
+
 impl SessionMetadata {
-    /// Reads the entries of a path once, before they are written.
+    /// Reads the entries of a path, and of the other branches if they are exported, once before they are
+    /// written. All numbers are about these entries and the sub-agents that they started.
     pub(super) fn read(
         source: &mut ExportSource<'_>,
         options: &Options,
         path: &[NodeId],
     ) -> Result<Self, Error> {
         let session = source.session;
+        let others = other_branches(session, options, path);
+        let scope = Scope::of(session, path.iter().chain(&others).copied());
         let mut facts = SessionMetadata {
             id: session.id().to_owned(),
-            messages: session.nodes().len(),
-            subagents: session.lanes().len().saturating_sub(1),
+            messages: scope.nodes.len(),
+            subagents: scope.agents.len(),
             branches: session.branches(LaneId::MAIN).len(),
             hidden_entries: super::hidden_branches(session, options.branches).entries,
-            compactions: session.compactions().len(),
+            compactions: session.compactions().iter().filter(|it| scope.nodes.contains(&it.node)).count(),
             orphans: session.nodes().iter().filter(|node| node.is_orphan()).count(),
             damaged: session.counts().damaged,
             ..SessionMetadata::default()
         };
-        for tool in session.tools().iter().filter(|tool| tool.call.is_some()) {
+        for tool in session.tools().iter().filter(|tool| scope.has(tool.call)) {
             facts.tool_calls += 1;
             facts.errors += usize::from(tool.is_error);
             match facts.tools.get_mut(&*tool.name) {
@@ -114,7 +164,7 @@ impl SessionMetadata {
                 None => drop(facts.tools.insert(tool.name.to_string(), 1)),
             }
         }
-        for agent in session.lanes().iter().filter_map(|lane| lane.agent.as_ref()) {
+        for agent in scope.agents.iter().filter_map(|lane| session.lane(*lane).agent.as_ref()) {
             if !facts.agents.iter().any(|name| **name == *agent.name) {
                 facts.agents.push(agent.name.to_string());
             }
@@ -123,6 +173,13 @@ impl SessionMetadata {
         for id in path {
             facts.pass(source, *id, &mut response)?;
         }
+        // The table of contents and the sizes are those of the path.
+        let (contents, context) = (facts.contents.len(), facts.context.len());
+        for id in others {
+            facts.pass(source, id, &mut response)?;
+        }
+        facts.contents.truncate(contents);
+        facts.context.truncate(context);
         facts.duration_ms =
             facts.first.zip(facts.last).map(|(first, last)| last.as_millisecond() - first.as_millisecond());
         let first_prompt = facts.contents.first().map(|prompt| prompt.text.as_str());

@@ -37,12 +37,10 @@ mod source;
 mod text;
 mod walk;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::io::Write;
-use std::path::Path;
 
 use jiff::tz::TimeZone;
-use tidings_protocol::json::Json;
 
 #[cfg(feature = "html")]
 pub use diff::unified_diff;
@@ -57,7 +55,7 @@ pub use text::Style;
 use crate::redact::Redactor;
 use crate::roots::SessionFiles;
 use crate::session::{LaneId, NodeId, Session, View};
-use crate::{Error, ErrorKind};
+use crate::{ChangedInputs, Error, ErrorKind};
 use source::ExportSource;
 use walk::ExportWalk;
 
@@ -94,9 +92,19 @@ pub struct Options {
     pub view: View,
     /// Time zone of displayed times.
     pub zone: TimeZone,
-    /// Inputs that ran instead of those that the model asked for, by the id of the call. A session's files do
-    /// not have them.
-    pub changed_inputs: HashMap<String, Json>,
+    /// A note before one of the entries, in text for a terminal.
+    pub mark: Option<Mark>,
+    /// Inputs that ran instead of those that the model asked for.
+    pub changed_inputs: ChangedInputs,
+}
+
+/// A note before an entry, by which a reader finds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mark {
+    /// The entry.
+    pub node: NodeId,
+    /// The note, a line of text.
+    pub note: String,
 }
 
 /// The level of detail of an export.
@@ -136,7 +144,8 @@ impl Default for Options {
             branches: Branches::Active,
             view: View::Unified,
             zone: TimeZone::UTC,
-            changed_inputs: HashMap::new(),
+            mark: None,
+            changed_inputs: ChangedInputs::default(),
         }
     }
 }
@@ -154,9 +163,8 @@ pub fn export(
         learn_secrets(session, files, options, redactor)?;
     }
     let mut source = ExportSource::new(session, files, &options.changed_inputs, redactor);
-    let target = Path::new("the export");
     if format == Format::Lines {
-        return lines::write(&mut source, files, options, out, target);
+        return lines::write(&mut source, files, options, out);
     }
     let path = match options.branches {
         Branches::One(leaf) => session.path(leaf, options.view),
@@ -168,17 +176,17 @@ pub fn export(
         Format::Text(style) => {
             let facts = SessionMetadata::read(&mut source, options, &path)?;
             let mut sink = text::TextSink::new(style, options, &facts);
-            ExportWalk::new(&mut source, options, &mut sink, out, target).main(&path)
+            ExportWalk::new(&mut source, options, &mut sink, out).main(&path)
         }
         Format::Markdown => {
             let facts = SessionMetadata::read(&mut source, options, &path)?;
             let mut sink = markdown::MarkdownSink::new(options, &facts);
-            ExportWalk::new(&mut source, options, &mut sink, out, target).main(&path)
+            ExportWalk::new(&mut source, options, &mut sink, out).main(&path)
         }
         #[cfg(feature = "html")]
-        Format::Html => html::write(&mut source, options, &path, out, target),
-        Format::Json => json::document(&mut source, options, &path, out, target),
-        Format::JsonLines => json::lines(&mut source, options, &path, out, target),
+        Format::Html => html::write(&mut source, options, &path, out),
+        Format::Json => json::document(&mut source, options, &path, out),
+        Format::JsonLines => json::lines(&mut source, options, &path, out),
         Format::Lines => Ok(()),
     }
 }

@@ -1,20 +1,19 @@
-use std::collections::HashMap;
 use std::io::Read as _;
 
 use tidings_protocol::entry::Entry;
 use tidings_protocol::json::Json;
 
 use super::cut::size;
-use crate::Error;
 use crate::redact::Redactor;
 use crate::roots::SessionFiles;
 use crate::session::{NodeId, Session};
+use crate::{ChangedInputs, Error};
 
 /// The only source of an export's text, so that nothing bypasses the redactor.
 pub(super) struct ExportSource<'s> {
     pub(super) session: &'s Session,
     files: &'s SessionFiles,
-    changed_inputs: &'s HashMap<String, Json>,
+    changed_inputs: &'s ChangedInputs,
     redactor: Option<&'s mut Redactor>,
 }
 
@@ -29,7 +28,7 @@ impl<'s> ExportSource<'s> {
     pub(super) fn new(
         session: &'s Session,
         files: &'s SessionFiles,
-        changed_inputs: &'s HashMap<String, Json>,
+        changed_inputs: &'s ChangedInputs,
         redactor: Option<&'s mut Redactor>,
     ) -> Self {
         ExportSource { session, files, changed_inputs, redactor }

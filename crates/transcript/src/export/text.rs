@@ -112,6 +112,13 @@ impl Sink for TextSink<'_> {
         &mut self.out
     }
 
+    fn mark(&mut self, note: &str) {
+        let Style { bold, plain, .. } = self.style;
+        self.line("");
+        self.line(&format!("{bold}{}{plain}", safe_line(note)));
+        self.speaker.clear();
+    }
+
     fn piece(&mut self, head: &Head<'_>, piece: &EntryPart<'_>) {
         let Style { bold, dim, error, plain } = self.style;
         let full = self.options.detail == Detail::Full;

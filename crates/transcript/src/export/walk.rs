@@ -3,7 +3,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
-use std::path::Path;
 
 use tidings_protocol::entry::Entry;
 use tidings_protocol::json::Raw;
@@ -19,6 +18,8 @@ use crate::session::{Agent, Branch, CommandTags, Compaction, EntryRole, LaneId, 
 
 /// An output format. Everything is written to a buffer that the walk empties from time to time.
 pub(super) trait Sink {
+    /// Writes the note of [`Options::mark`]; only text has it.
+    fn mark(&mut self, _note: &str) {}
     /// The text written since the last call.
     fn take(&mut self) -> &mut String;
     /// Writes a part of an entry.
@@ -54,7 +55,6 @@ pub(super) struct ExportWalk<'w, 's, S> {
     options: &'w Options,
     sink: &'w mut S,
     out: &'w mut dyn Write,
-    target: &'w Path,
     lanes_shown: HashSet<LaneId>,
     /// By entry, id of the call and number among the results of that id in the entry.
     results_shown: HashSet<(NodeId, String, usize)>,
@@ -67,7 +67,6 @@ impl<'w, 's, S: Sink> ExportWalk<'w, 's, S> {
         options: &'w Options,
         sink: &'w mut S,
         out: &'w mut dyn Write,
-        target: &'w Path,
     ) -> Self {
         let compactions =
             source.session.compactions().iter().map(|compaction| (compaction.node, compaction)).collect();
@@ -76,7 +75,6 @@ impl<'w, 's, S: Sink> ExportWalk<'w, 's, S> {
             options,
             sink,
             out,
-            target,
             lanes_shown: HashSet::new(),
             results_shown: HashSet::new(),
             compactions,
@@ -158,6 +156,9 @@ impl<'w, 's, S: Sink> ExportWalk<'w, 's, S> {
     fn node(&mut self, id: NodeId, depth: usize) -> Result<(), Error> {
         let session = self.source.session;
         let node = session.node(id);
+        if let Some(mark) = self.options.mark.as_ref().filter(|mark| mark.node == id) {
+            self.sink.mark(&mark.note);
+        }
         if self.options.detail == Detail::Folded && is_hidden(node.part) {
             return Ok(());
         }
@@ -361,7 +362,7 @@ impl<'w, 's, S: Sink> ExportWalk<'w, 's, S> {
     fn flush(&mut self) -> Result<(), Error> {
         let buffer = self.sink.take();
         if !buffer.is_empty() {
-            self.out.write_all(buffer.as_bytes()).map_err(|error| Error::io("write", self.target, error))?;
+            self.out.write_all(buffer.as_bytes()).map_err(Error::export)?;
             buffer.clear();
         }
         Ok(())

@@ -197,13 +197,16 @@ impl Index {
     }
 
     /// Searches sessions as [`search::run`] does, but only in parts that may contain a match according to the
-    /// index.
+    /// index; in all parts if an input that is not in the files matches.
     pub fn search<'f>(
         &self,
         sessions: &'f [SessionFiles],
         query: &SearchQuery,
         each: impl FnMut(Hit<'f>) -> SearchFlow + Send,
     ) -> Result<Summary, Error> {
+        if query.matches_changed_inputs() {
+            return Ok(search::run(sessions, query, each));
+        }
         // A consistent view, whatever other processes write meanwhile.
         self.run("BEGIN")?;
         let tasks = self.tasks(sessions, query);

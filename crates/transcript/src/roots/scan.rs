@@ -45,6 +45,12 @@ pub(super) fn root(root: &Path, wanted: SessionFilter<'_>, found: &mut SessionSc
     Ok(())
 }
 
+/// The error about a file whose name cannot be an id.
+fn not_utf8(path: &Path) -> Error {
+    let message = format!("The name of this session file is not UTF-8: `{}`", path.display());
+    Error::new(ErrorKind::Invalid, message, "rename it").about(path)
+}
+
 fn is_jsonl(path: &Path) -> bool {
     path.extension() == Some(OsStr::new("jsonl"))
 }
@@ -61,7 +67,12 @@ fn project(folder: &Path, listed: &[FolderItem], wanted: SessionFilter<'_>, foun
     let mut loose = Vec::new();
     let mut unwanted = HashSet::new();
     for file in listed {
-        let Some(id) = file.name().and_then(|name| name.strip_suffix(".jsonl")) else { continue };
+        let Some(id) = file.name().and_then(|name| name.strip_suffix(".jsonl")) else {
+            if file.name().is_none() && is_jsonl(&file.path) {
+                found.unreadable.push(not_utf8(&file.path));
+            }
+            continue;
+        };
         if id.starts_with("agent-") {
             // Older versions kept sub-agents here.
             loose.extend(agent(file, listed, &mut found.unreadable));
@@ -127,7 +138,11 @@ pub(super) fn agents_below(folder: &Path, unreadable: &mut Vec<Error>) -> Vec<Ag
 
 /// A sub-agent's file; its sidecar is in the same folder.
 fn agent(file: &FolderItem, beside: &[FolderItem], unreadable: &mut Vec<Error>) -> Option<AgentFile> {
-    let agent_id = file.path.file_stem()?.to_str()?.strip_prefix("agent-")?.to_owned();
+    let Some(name) = file.path.file_stem()?.to_str() else {
+        unreadable.push(not_utf8(&file.path));
+        return None;
+    };
+    let agent_id = name.strip_prefix("agent-")?.to_owned();
     match file.info() {
         Ok(info) => {
             let sidecar = file.path.with_extension("meta.json");

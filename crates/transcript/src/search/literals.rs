@@ -17,6 +17,15 @@ impl Literals {
     pub(super) fn of_text(text: &str, case: Case) -> Self {
         Literals { any_of: vec![text.to_owned()], case }
     }
+
+    /// These alternatives and others. If nothing is known of a match, nothing is known of either.
+    pub(super) fn or_any_of<'t>(&self, others: impl Iterator<Item = &'t String>) -> Self {
+        let mut either = self.clone();
+        if !either.any_of.is_empty() {
+            either.any_of.extend(others.cloned());
+        }
+        either
+    }
 }
 
 /// The literals of a regular expression. An invalid one has none: compiling it reports the error.

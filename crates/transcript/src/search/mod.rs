@@ -18,6 +18,7 @@
 
 mod calls;
 mod entries;
+mod fold;
 mod hit;
 mod literals;
 mod ordered_hits;
@@ -36,6 +37,7 @@ use std::thread;
 use parking_lot::Mutex;
 
 pub use entries::search_entries;
+pub use fold::{FoldedHit, HitText, folded};
 pub use hit::{Excerpt, Hit};
 pub use query::{Case, Options, SearchQuery, Sidechains, Syntax, ToolNames};
 pub use rank::{SessionHits, ranked};

@@ -1,10 +1,14 @@
-use jiff::Timestamp;
+use std::collections::HashMap;
 
+use jiff::Timestamp;
+use tidings_protocol::json::Text;
+
+use super::hit::Excerpt;
 use super::literals::{self, Literals};
 use super::pattern::Pattern;
 use super::prefilter::Prefilter;
 use super::texts::Role;
-use crate::Error;
+use crate::{ChangedInputs, Error};
 
 /// Pattern and filters of a search.
 #[derive(Debug, Clone, Default)]
@@ -29,6 +33,8 @@ pub struct Options {
     pub sidechains: Sidechains,
     /// Look-up of tool names that are not on the matching line.
     pub tools: ToolNames,
+    /// Inputs that ran instead of those that the model asked for; both are searched.
+    pub changed_inputs: ChangedInputs,
 }
 
 /// Interpretation of a pattern.
@@ -78,6 +84,8 @@ pub struct SearchQuery {
     pub(super) options: Options,
     pub(super) pattern: Pattern,
     pub(super) prefilter: Prefilter,
+    /// Matches in changed inputs, by the ids of their calls. The lines of these calls need not match.
+    changed: HashMap<String, Excerpt>,
     #[cfg(feature = "index")]
     pub(crate) literals: Literals,
 }
@@ -90,14 +98,35 @@ impl SearchQuery {
             Syntax::Literal => Literals::of_text(&options.pattern, options.case),
             Syntax::Regex => literals::of_regex(&options.pattern, options.case),
         };
-        let prefilter = Prefilter::new(&literals);
+        let matches = options.changed_inputs.iter().filter_map(|(call, input)| {
+            let text = |text: Text<'_>| {
+                let text = text.get();
+                pattern.find(&text).map(|at| Excerpt::of(&text, at))
+            };
+            let excerpt = input.raw().strings().find_map(|(_, value)| text(value))?;
+            Some((call.to_owned(), excerpt))
+        });
+        let changed: HashMap<String, Excerpt> = matches.collect();
+        let prefilter = Prefilter::new(&literals.or_any_of(changed.keys()));
         Ok(SearchQuery {
             options,
             pattern,
             prefilter,
+            changed,
             #[cfg(feature = "index")]
             literals,
         })
+    }
+
+    /// The match in the input that ran in place of the one of the call with this id.
+    pub(super) fn changed(&self, call: &str) -> Option<&Excerpt> {
+        self.changed.get(call)
+    }
+
+    /// Returns true if the pattern matches in a changed input, which no index of the files knows.
+    #[cfg(feature = "index")]
+    pub(crate) fn matches_changed_inputs(&self) -> bool {
+        !self.changed.is_empty()
     }
 
     /// The options of the query.

@@ -1,4 +1,4 @@
-use super::{Hit, Role};
+use super::{Hit, Role, folded};
 use crate::roots::SessionFiles;
 
 /// The hits of one session.
@@ -14,8 +14,8 @@ pub struct SessionHits<'f> {
 /// Groups hits by session, the most relevant session first.
 ///
 /// The order is that of BM25 for one term: each further hit counts less, and hits in a long session count
-/// less than in a short one. What people wrote counts more than what tools printed. Of equally relevant
-/// sessions, the first in the search stays first.
+/// less than in a short one. A text that is repeated counts once. What people wrote counts more than what
+/// tools printed. Of equally relevant sessions, the first in the search stays first.
 pub fn ranked(hits: Vec<Hit<'_>>) -> Vec<SessionHits<'_>> {
     let mut sessions: Vec<SessionHits<'_>> = Vec::new();
     for hit in hits {
@@ -36,7 +36,7 @@ impl SessionHits<'_> {
         /// The usual constants of BM25: the saturation of repeated terms, and the influence of the length.
         const K1: f64 = 1.2;
         const B: f64 = 0.75;
-        let weight: f64 = self.hits.iter().map(|hit| weight(hit.role)).sum();
+        let weight: f64 = folded(&self.hits).iter().map(|folded| weight(folded.hit.role)).sum();
         weight * (K1 + 1.0) / (weight + K1 * (1.0 - B + B * length(self.session) / average))
     }
 }

@@ -190,7 +190,22 @@ impl<'q> Scan<'q> {
                 }
             }
         });
-        found
+        found.or_else(|| self.changed_input(entry))
+    }
+
+    /// The match in an input that ran in place of the one in this entry.
+    fn changed_input(&self, entry: &EntryRef<'_>) -> Option<Match> {
+        let options = &self.query.options;
+        if options.changed_inputs.is_empty()
+            || !(options.roles.is_empty() || options.roles.contains(&Role::Assistant))
+        {
+            return None;
+        }
+        entry.tool_calls().into_iter().find_map(|call| {
+            let excerpt = self.query.changed(&call.id)?.clone();
+            let fits = options.tool.as_deref().is_none_or(|tool| tool == &*call.name);
+            fits.then(|| Match { role: Some(Role::Assistant), tool: Some(call.name.into_owned()), excerpt })
+        })
     }
 
     /// Accepts the match if its role and tool match the filters.

@@ -65,6 +65,8 @@ pub(crate) fn texts<'a>(
             for block in content.items() {
                 block_texts(block, plain, &mut answered, &mut each)?;
             }
+        } else if key == "data" && kind == EntryKind::Progress {
+            progress_texts(value, plain, &mut each)?;
         } else if key == "toolUseResult" {
             strings(value, TextOrigin { role: Role::Tool, tool: answered }, &mut each)?;
         } else {
@@ -169,6 +171,31 @@ fn role_of(entry: &EntryRef<'_>) -> Role {
         EntryKind::System if entry.subtype().as_deref() == Some("tool_result") => Role::Tool,
         _ => Role::System,
     }
+}
+
+/// Progress of a tool. That of a sub-agent has the prompt in every line, which the call has too, and a
+/// message of the sub-agent, whose speaker is not the tool.
+fn progress_texts<'a>(
+    data: Raw<'a>,
+    plain: TextOrigin<'a>,
+    each: &mut impl FnMut(TextOrigin<'a>, Text<'a>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let is =
+        |value: Option<Raw<'_>>, text: &str| value.and_then(Raw::text).is_some_and(|of| of.get() == text);
+    if !is(data.get("type"), "agent_progress") {
+        return strings(data, plain, each);
+    }
+    let Some(entry) = data.get("message") else { return ControlFlow::Continue(()) };
+    let role = if is(entry.get("type"), "assistant") { Role::Assistant } else { Role::User };
+    let origin = TextOrigin { role, tool: ToolOf::No };
+    let Some(content) = entry.get("message").and_then(|message| message.get("content")) else {
+        return ControlFlow::Continue(());
+    };
+    if let Some(text) = content.text() {
+        each(origin, text)?;
+    }
+    let mut answered = ToolOf::No;
+    content.items().try_for_each(|block| block_texts(block, origin, &mut answered, each))
 }
 
 /// One block of a message.

@@ -80,7 +80,7 @@ fn a_recorded_session_of_codex_is_shown_searched_and_exported() {
 }
 
 #[test]
-fn tokens_of_codex_are_counted_once_per_response_and_have_no_cost() {
+fn c27_tokens_of_codex_are_counted_once_per_response_and_have_the_list_price() {
     let root = sample("codex");
     let (_, session, conversation) = newest(AgentKind::Codex, root.path());
     let mut ledger = Ledger::default();
@@ -93,7 +93,9 @@ fn tokens_of_codex_are_counted_once_per_response_and_have_no_cost() {
     let tokens = report.total.tokens;
     assert_eq!(report.total.responses, 4);
     assert_eq!((tokens.input, tokens.cache_read, tokens.output), (4810 - 3200, 3200, 160));
-    assert_eq!(report.unpriced[0].model, "gpt-5.2-codex");
+    // 1610 × $1.75 + 3200 × $0.175 + 160 × $14, per million.
+    assert_eq!(report.total.cost.to_string(), "0.0056175");
+    assert!(report.unpriced.is_empty(), "{:?}", report.unpriced);
     // The user's own prices apply.
     let prices = Prices::with_file(r#"{"gpt-5.2-codex":{"input":1,"output":10,"cache_read":0.1}}"#).unwrap();
     assert_eq!(ledger.report(&prices, &query).total.cost.to_string(), "0.00353");

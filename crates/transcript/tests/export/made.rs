@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use tidings_transcript::export::{Branches, Format, Options, find_branch};
+use tidings_transcript::export::{Branches, Format, Options, export, find_branch};
 use tidings_transcript::session::{LaneId, Session};
 
 use super::{balance, full, only_session, text, write};
@@ -285,4 +285,62 @@ fn calls_of_one_id_in_one_entry_are_shown_with_their_own_results() {
         .map(|result| (result["name"].as_str().unwrap(), result["text"].as_str().unwrap()))
         .collect();
     assert_eq!(named, [("Bash", "ONE"), ("Bash", "TWO"), ("Read", "THREE")]);
+}
+
+/// The first branch has one call, and the second one two, of which one failed.
+#[test]
+fn c26_all_numbers_of_the_head_are_about_the_branches_that_are_shown() {
+    let failed = r#"{"type":"user","uuid":"r3","parentUuid":"a3","isSidechain":false,"timestamp":"2026-11-14T10:00:08.000Z","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t3","content":"no","is_error":true}]},"sourceToolAssistantUUID":"a3"}"#;
+    let root = root(&[
+        prompt("u1", None, 0, "\"go\""),
+        answer("a1", "u1", 1, &call("t1", "Bash", r#"{"command":"make"}"#)),
+        result("r1", "a1", 2, "t1", "\"ok\"", r#"{"stdout":"ok"}"#),
+        answer("a2", "r1", 3, &text_block("done")),
+        prompt("u2", Some("a2"), 4, "\"first\""),
+        answer("a3", "u2", 5, &call("t3", "Read", r#"{"file_path":"/p/x"}"#)),
+        failed.to_owned(),
+        prompt("u3", Some("a2"), 9, "\"second\""),
+        answer("a4", "u3", 10, &text_block("fine")),
+    ]);
+    let files = only_session(root.path());
+    let session = Session::open(&files).unwrap();
+    let head = |branches: Branches| {
+        let shown = write(&files, text(), &Options { branches, ..Options::default() }, None);
+        shown.lines().find(|line| line.contains("prompt")).unwrap().to_owned()
+    };
+    let first = find_branch(&session, "a3").unwrap();
+    assert_eq!(
+        head(Branches::Active),
+        "2 prompts · 3 responses · 1 tool call · 2 branches · 3 entries of other branches not shown"
+    );
+    assert_eq!(
+        head(Branches::One(first)),
+        "2 prompts · 3 responses · 2 tool calls · 1 error · 2 branches · 2 entries of other branches not shown"
+    );
+    assert_eq!(head(Branches::All), "3 prompts · 4 responses · 2 tool calls · 1 error · 2 branches");
+}
+
+#[test]
+fn c32_an_export_that_cannot_be_written_says_the_reason_once() {
+    struct Full;
+    impl std::io::Write for Full {
+        fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+            Err(std::io::ErrorKind::StorageFull.into())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let root = root(&[prompt("u1", None, 0, "\"go\"")]);
+    let files = only_session(root.path());
+    let session = Session::open(&files).unwrap();
+    let error = export(&session, &files, text(), &Options::default(), None, &mut Full).unwrap_err();
+    assert_eq!(error.to_string(), "Failed to write the export");
+    let missing = fs_err::File::open("/nowhere/at all").unwrap_err();
+    let error = tidings_transcript::Error::io("read", Path::new("/nowhere/at all"), missing);
+    let reason = std::error::Error::source(&error).unwrap().to_string();
+    assert_eq!(
+        (error.to_string().as_str(), reason.contains("/nowhere")),
+        ("Failed to read `/nowhere/at all`", false)
+    );
 }

@@ -14,6 +14,7 @@ use crate::archive::SearchExtent;
 use crate::caller::Caller;
 use crate::error::{Code, Error};
 use crate::http::{Answer, Query};
+use crate::journal;
 use crate::limits::{LIST_DEFAULT, LIST_MAX, PATTERN_BYTES_MAX};
 
 #[derive(Debug, Deserialize)]
@@ -32,7 +33,8 @@ pub(crate) struct SearchQuery {
     limit: Option<usize>,
 }
 
-/// Searches text in all sessions on disk, and in those of which the archive has the only copy.
+/// Searches text in all sessions on disk, with the inputs that ran in place of those that the model asked for,
+/// and in those of which the archive has the only copy.
 #[utoipa::path(
     get, path = "/v1/transcripts/search", tag = "transcripts",
     params(
@@ -59,6 +61,8 @@ pub(crate) async fn search_transcripts(
         return Err(Error::new(Code::TooLarge, "The pattern is too long", "search for a part of it"));
     }
     let archive = api.archive.clone();
+    let answers = api.sessions.broadcast().journal().changed_inputs(None).await?;
+    let changed_inputs = journal::changed_inputs(answers);
     let hits = api.transcripts.run(move |store| {
         let zone = store.now_in(None)?.time_zone().clone();
         let query = ListFilter::new(Options {
@@ -75,6 +79,7 @@ pub(crate) async fn search_transcripts(
                 _ => Sidechains::Include,
             },
             tools: ToolNames::LookUp,
+            changed_inputs,
         })?;
         let limit = params.limit.unwrap_or(LIST_DEFAULT).clamp(1, LIST_MAX);
         let found = store.sessions(&caller)?;

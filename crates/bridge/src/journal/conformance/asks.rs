@@ -1,9 +1,15 @@
 use std::sync::Arc;
 
+use serde_json::json;
+use tidings_agent::UiMessage;
 use tidings_agent::pending::Outcome;
+use tidings_protocol::ui::{PermissionResolved, Resolution};
 
-use super::{Stage, at, client, durable};
-use crate::journal::{AskId, AuditDraft, ErrorKind, Max, NewAsk, Novelty, Settle, Settled, Settlement};
+use super::{Stage, at, client, durable, kind};
+use crate::journal::{
+    AskId, AuditDraft, Class, Draft, ErrorKind, Max, NewAsk, Novelty, SessionChange, Settle, Settled,
+    Settlement,
+};
 use crate::limits::LIST_MAX;
 
 fn ask(id: &str, seconds: u64) -> NewAsk {
@@ -53,6 +59,38 @@ pub(super) async fn the_first_answer_wins(stage: Stage<'_>) {
     let line = &log[0];
     assert_eq!((line.digest.as_deref(), line.latency_ms), (Some("d1"), Some(8000)), "from the ask itself");
     assert_eq!((line.scope.as_deref(), line.changed.as_deref()), (Some("once"), Some("d2")));
+}
+
+pub(super) async fn inputs_that_people_changed_are_found_by_their_calls(stage: Stage<'_>) {
+    let (key, fence) = stage.session("a").await;
+    let (other, other_fence) = stage.session("b").await;
+    let change = SessionChange { cli_session: Some("cli-1".to_owned()), ..SessionChange::default() };
+    stage.journal.update(&key, fence, change).await.unwrap();
+    let ran = json!({"command": "ls -l"});
+    for (key, fence, id, changed) in [
+        (&key, fence, "toolu_1", Some(ran.clone())),
+        (&key, fence, "toolu_2", None),
+        (&other, other_fence, "toolu_3", Some(ran.clone())),
+    ] {
+        stage.journal.ask(key, fence, ask(id, 1)).await.unwrap();
+        let mut resolved = PermissionResolved::new(1, id, Resolution::Allowed);
+        resolved.updated_input.clone_from(&changed);
+        let body = serde_json::to_vec(&UiMessage::from(resolved)).unwrap();
+        let text = json!({"decision": "allow", "updated_input": changed}).to_string();
+        let event = Draft::new(Class::Durable, at(9), kind("PermissionResolved"), body);
+        let settle = Settle { event, ..answer("ada", &text) };
+        stage.journal.settle(key, &AskId::new(id).unwrap(), settle).await.unwrap();
+    }
+    stage.journal.ask(&key, fence, ask("toolu_4", 1)).await.unwrap();
+    let all = vec![("toolu_1".to_owned(), Some(ran.clone())), ("toolu_3".to_owned(), Some(ran))];
+    for (cli_session, expected) in [(None, &all[..]), (Some("cli-1"), &all[..1]), (Some("cli-2"), &all[..0])]
+    {
+        let answers = stage.journal.changed_inputs(cli_session).await.unwrap();
+        let mut found: Vec<_> =
+            answers.into_iter().map(|answer| (answer.tool_use_id, answer.updated_input)).collect();
+        found.sort_by(|(a, _), (b, _)| a.cmp(b));
+        assert_eq!(found, expected, "{cli_session:?}");
+    }
 }
 
 pub(super) async fn an_answer_sent_twice_has_won_once(stage: Stage<'_>) {

@@ -60,6 +60,7 @@ const CHECKS: &[(&str, Check)] = checks![
     events::the_tap_gets_commits_in_order,
     events::an_append_that_is_too_large_is_refused_as_a_whole,
     asks::the_first_answer_wins,
+    asks::inputs_that_people_changed_are_found_by_their_calls,
     asks::an_answer_sent_twice_has_won_once,
     asks::an_ask_is_opened_once_and_may_be_asked_anew,
     asks::each_open_ask_is_found_however_many_there_are,

@@ -80,8 +80,10 @@ impl StoreState {
         Ok(self.find(key)?.asks.get(id).map(|record| record.ask.clone()))
     }
 
-    pub(super) fn changed_inputs(&self, cli_session: &str) -> Vec<PermissionResolved> {
-        let uses = |record: &&SessionRecord| record.row.cli_sessions.iter().any(|id| id == cli_session);
+    pub(super) fn changed_inputs(&self, cli_session: Option<&str>) -> Vec<PermissionResolved> {
+        let uses = |record: &&SessionRecord| {
+            cli_session.is_none_or(|wanted| record.row.cli_sessions.iter().any(|id| id == wanted))
+        };
         let events = self.sessions.values().filter(uses).flat_map(|record| &record.events);
         let answers = events.filter_map(|event| match event.message().as_deref() {
             Some(UiMessage::PermissionResolved(resolved)) => Some(resolved.clone()),

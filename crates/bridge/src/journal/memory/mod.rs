@@ -154,7 +154,7 @@ impl Journal for MemoryJournal {
         self.with(|state| state.known_ask(key, id))
     }
 
-    fn changed_inputs(&self, cli_session: &str) -> Call<'_, Vec<PermissionResolved>> {
+    fn changed_inputs(&self, cli_session: Option<&str>) -> Call<'_, Vec<PermissionResolved>> {
         self.with(|state| Ok(state.changed_inputs(cli_session)))
     }
 

@@ -9,10 +9,18 @@ use super::failure::Doing as _;
 use crate::journal::{Handle, JournalError};
 use crate::limits::SEQ_MAX;
 
-/// The answers that changed inputs of a session of the CLI.
-pub(super) fn read(conn: &Connection, cli_session: &str) -> Result<Vec<PermissionResolved>, JournalError> {
+/// The answers that changed inputs, of a session of the CLI or of all sessions.
+pub(super) fn read(
+    conn: &Connection,
+    cli_session: Option<&str>,
+) -> Result<Vec<PermissionResolved>, JournalError> {
     let doing = "read changed inputs";
-    let mut find = conn.prepare("SELECT DISTINCT session FROM cli_sessions WHERE id = ?1").doing(doing)?;
+    let sql = match cli_session {
+        Some(_) => "SELECT DISTINCT session FROM cli_sessions WHERE id = ?1",
+        // Few sessions have such an answer; the events of the others are not read.
+        None => "SELECT DISTINCT session FROM asks WHERE ?1 IS NULL AND outcome LIKE '%updated_input%'",
+    };
+    let mut find = conn.prepare(sql).doing(doing)?;
     let handles: Result<Vec<u64>, _> =
         find.query_map([cli_session], |row| row.get(0)).doing(doing)?.collect();
     let sql = "SELECT body FROM events WHERE id BETWEEN ?1 AND ?2 AND kind = 'PermissionResolved'";

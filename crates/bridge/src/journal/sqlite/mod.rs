@@ -39,11 +39,13 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use tidings_protocol::ui::PermissionResolved;
+use tidings_transcript::ChangedInputs;
 
 use self::damage::Damage;
 use self::failure::Doing as _;
 use self::readers::Readers;
 use self::writer::{Load, Writer};
+use super::ask;
 use super::event::{check_drafts, class_of, weight};
 use super::{
     Ask, AskId, AuditDraft, AuditEntry, Call, Changed, Class, ClientId, Counts, Cursor, Document,
@@ -129,17 +131,13 @@ impl SqliteJournal {
         }
     }
 
-    /// The inputs of a session of the CLI that people changed before the calls ran, with the ids of the
-    /// calls; also while another process writes the journal. The CLI's own file has the inputs that the model
-    /// asked for. It blocks on the disk.
-    pub fn changed_inputs(
-        path: &Path,
-        cli_session: &str,
-    ) -> Result<Vec<(String, serde_json::Value)>, JournalError> {
+    /// The inputs that people changed before the calls ran, of all sessions; also while another process
+    /// writes the journal. The CLI's own files have the inputs that the model asked for. It blocks on the
+    /// disk.
+    pub fn read_changed_inputs(path: &Path) -> Result<ChangedInputs, JournalError> {
         let conn = open::reader(path)?;
         schema::check(&conn)?;
-        let answers = changed_inputs::read(&conn, cli_session)?.into_iter();
-        Ok(answers.filter_map(|answer| Some((answer.tool_use_id, answer.updated_input?))).collect())
+        changed_inputs::read(&conn, None).map(ask::changed_inputs)
     }
 
     /// Reads the documents of a kind, also while another process writes the journal. A journal of an earlier
@@ -288,9 +286,9 @@ impl Journal for SqliteJournal {
         self.readers.call(move |conn| asks::find_known(conn, &key, &id))
     }
 
-    fn changed_inputs(&self, cli_session: &str) -> Call<'_, Vec<PermissionResolved>> {
-        let cli_session = cli_session.to_owned();
-        self.readers.call(move |conn| changed_inputs::read(conn, &cli_session))
+    fn changed_inputs(&self, cli_session: Option<&str>) -> Call<'_, Vec<PermissionResolved>> {
+        let cli_session = cli_session.map(str::to_owned);
+        self.readers.call(move |conn| changed_inputs::read(conn, cli_session.as_deref()))
     }
 
     fn damaged_events(&self) -> u64 {

@@ -16,7 +16,7 @@ pub(crate) struct ChangedInputs(HashMap<String, PermissionResolved>);
 impl ChangedInputs {
     /// Reads those of a session of the CLI.
     pub(crate) async fn read(journal: &dyn Journal, cli_session: &str) -> Result<Self, Error> {
-        let answers = journal.changed_inputs(cli_session).await?;
+        let answers = journal.changed_inputs(Some(cli_session)).await?;
         Ok(ChangedInputs(answers.into_iter().map(|answer| (answer.tool_use_id.clone(), answer)).collect()))
     }
 

@@ -11,7 +11,7 @@ use tidings_protocol::api::Delivery;
 use tokio::sync::oneshot::Receiver;
 
 use super::sessions::RootArgs;
-use crate::output::Output;
+use crate::output::{Output, can_draw};
 use crate::terminal::ask::Reply;
 use crate::terminal::{
     Diffs, Draft, Key, KeyEffect, Keyboard, Paint, Pane, PromptAction, PromptHistory, PromptInput, Screen,
@@ -202,12 +202,12 @@ pub(crate) fn view(data: AnswerText, diffs: Diffs, thoughts: Thoughts, out: &Out
     let paint = |styled: bool| if styled { Paint::Styled } else { Paint::Plain };
     let data = match data {
         AnswerText::Dropped => Pane::piped(Box::new(io::sink()), Paint::Plain),
-        AnswerText::Shown if io::stdout().is_terminal() => {
+        AnswerText::Shown if io::stdout().is_terminal() && (can_draw() || !io::stderr().is_terminal()) => {
             Pane::terminal(Box::new(io::stdout()), paint(out.paints_stdout()))
         }
         AnswerText::Shown => Pane::piped(Box::new(io::stdout()), Paint::Plain),
     };
-    let notes = if io::stderr().is_terminal() {
+    let notes = if can_draw() {
         Pane::terminal(Box::new(io::stderr()), paint(out.paints_stderr()))
     } else {
         Pane::piped(Box::new(io::stderr()), paint(out.paints_stderr()))

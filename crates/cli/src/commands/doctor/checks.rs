@@ -39,7 +39,7 @@ pub(super) fn all(root: &RootArgs) -> anyhow::Result<Vec<DoctorCheck>> {
     // Without `claude` there is no version, and neither a login nor its folders are expected.
     if checks.first().is_some_and(|claude| !claude.ok) {
         for check in checks.iter_mut().skip(1).filter(|check| !check.ok) {
-            *check = DoctorCheck::needed(check.name).found("not checked, since `claude` is missing");
+            *check = DoctorCheck::needed(check.name).skipped("not checked, since `claude` is missing");
         }
     }
     checks.push(cleanup(&config));

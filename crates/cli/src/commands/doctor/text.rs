@@ -11,6 +11,7 @@ pub(super) fn of(checks: &[DoctorCheck]) -> String {
     let mut text = String::new();
     for check in checks {
         let (colour, mark) = match (check.ok, check.need) {
+            (_, Need::Skipped) => (DIM, "·"),
             (true, _) => ("", "✓"),
             (false, Need::Needed) => (RED, "✗"),
             (false, Need::Useful) => (YELLOW, "!"),

@@ -33,12 +33,12 @@ pub(crate) fn run(args: &AcpArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let text = fs_err::read_to_string(&args.script).map_err(|error| CannotRun {
         code: "not_found",
         message: format!("Failed to read the script: {error}"),
-        hint: "docs/agents.md shows how to write one",
+        hint: "`tidings rehearse acp --help` has an example",
     })?;
     let script = AcpScript::parse(&text).map_err(|error| CannotRun {
         code: "bad_script",
         message: format!("{}: {error}", args.script.display()),
-        hint: "docs/agents.md shows how to write one",
+        hint: "`tidings rehearse acp --help` has an example",
     })?;
     out.flush()?;
     let session = uuid::Uuid::new_v4().to_string();

@@ -53,7 +53,7 @@ fn script(path: &Path) -> anyhow::Result<Script> {
     let text = fs_err::read_to_string(path).map_err(|error| CannotRun {
         code: "not_found",
         message: format!("Failed to read the script: {error}"),
-        hint: "docs/rehearsal.md shows how to write one; examples/rehearsal/ has three",
+        hint: "`tidings rehearse record` records a real run, and `tidings rehearse schema` prints the format",
     })?;
     Script::parse(&text).map_err(|error| {
         CannotRun {

@@ -1,5 +1,5 @@
 use std::collections::VecDeque;
-use std::io::{self, IsTerminal as _};
+use std::io;
 use std::sync::Arc;
 
 use tidings::find::Version;
@@ -19,7 +19,7 @@ use super::turn::{INTERRUPTED, OnRequest, Turns};
 use crate::commands::console::{AnswerText, Console, can_type, view};
 use crate::error::{CannotRun, Exit};
 use crate::human;
-use crate::output::Output;
+use crate::output::{Output, can_draw};
 use crate::terminal::{Diffs, Draft, Line, SlashCommand, Style, Thoughts, View};
 
 /// Capacity of the channel to the screen. When it is full, the agent waits.
@@ -43,7 +43,7 @@ impl RunArgs {
     fn on_request(&self) -> OnRequest {
         match self.on_ask {
             Some(OnAsk::Deny) => OnRequest::Deny,
-            None if io::stderr().is_terminal() && can_type() => OnRequest::Prompt,
+            None if can_draw() && can_type() => OnRequest::Prompt,
             Some(OnAsk::Fail) | None => OnRequest::Fail,
         }
     }
@@ -86,23 +86,30 @@ pub(super) async fn converse(
         turns.note_version()?;
     }
     let exit = match first {
-        FirstPrompt::Given(prompt) => run_prompt(&mut turns, &prompt).await,
-        FirstPrompt::Typed => conversation(&mut turns, args.backend.as_deref()).await,
+        FirstPrompt::Given(prompt) => run_prompt(&mut turns, &prompt, args).await,
+        FirstPrompt::Typed => conversation(&mut turns, args).await,
     };
     turns.shut_down(exit).await.map_err(|error| not_resumed(args, error))
 }
 
 /// Runs one prompt, and waits for everything that it starts.
-async fn run_prompt(turns: &mut Turns, prompt: &str) -> anyhow::Result<Exit> {
+async fn run_prompt(turns: &mut Turns, prompt: &str, args: &RunArgs) -> anyhow::Result<Exit> {
     turns.start_turn();
     turns.prompt(&Draft { text: prompt.to_owned(), images: Vec::new() }).await?;
-    turns.settle().await
+    let exit = turns.settle().await;
+    let is_kept = !args.claude.no_session_persistence;
+    let is_left = matches!(exit, Ok(Exit::Code(INTERRUPTED)));
+    if is_left && is_kept && turns.console.view.screen().is_interactive() {
+        turns.console.view.finish()?;
+        resume_line(turns, args.backend.as_deref())?;
+    }
+    exit
 }
 
 /// Runs the prompts that the user types, until the user leaves.
-async fn conversation(turns: &mut Turns, backend: Option<&str>) -> anyhow::Result<Exit> {
+async fn conversation(turns: &mut Turns, args: &RunArgs) -> anyhow::Result<Exit> {
     if !turns.console.view.screen().is_interactive() {
-        let message = "A conversation needs a terminal, and standard error is not one".to_owned();
+        let message = "A conversation needs a terminal that can move its cursor on standard error".to_owned();
         let hint = "give a prompt, or redirect standard output only";
         return Err(CannotRun { code: CannotRun::USAGE, message, hint }.into());
     }
@@ -116,16 +123,21 @@ async fn conversation(turns: &mut Turns, backend: Option<&str>) -> anyhow::Resul
     let exit = turns.converse().await;
     turns.console.view.finish()?;
     turns.console.close_keyboard();
-    let exit = exit?;
-    if let Some(id) = turns.session_id().filter(|_| exit != Exit::Code(INTERRUPTED)) {
-        let how = match backend {
-            // Only sessions of Claude Code are found by their first characters.
-            Some(name) => format!("tidings run --backend {name} --resume {id}"),
-            None => format!("tidings run --resume {}", human::short_id(&id)),
-        };
-        turns.note(Line::styled(&format!("To resume: {how}"), Style::DIM))?;
+    if !args.claude.no_session_persistence {
+        resume_line(turns, args.backend.as_deref())?;
     }
-    Ok(exit)
+    exit
+}
+
+/// Tells how the conversation is continued.
+fn resume_line(turns: &mut Turns, backend: Option<&str>) -> io::Result<()> {
+    let Some(id) = turns.session_id() else { return Ok(()) };
+    let how = match backend {
+        // Only sessions of Claude Code are found by their first characters.
+        Some(name) => format!("tidings run --backend {name} --resume {id}"),
+        None => format!("tidings run --resume {}", human::short_id(&id)),
+    };
+    turns.note(Line::styled(&format!("To resume: {how}"), Style::DIM))
 }
 
 /// Prompts that wait for the end of the turn.

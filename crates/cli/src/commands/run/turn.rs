@@ -35,6 +35,8 @@ pub(super) struct Turns {
     pub(super) queue: PromptQueue,
     on_request: OnRequest,
     pub(super) interrupted: Interrupted,
+    /// True after Ctrl-C at an empty prompt: the next one leaves.
+    is_leaving: bool,
     /// Deadline after SIGTERM, at which the run ends even if the turn does not.
     exit_at: Option<tokio::time::Instant>,
     origin: TurnOrigin,
@@ -114,6 +116,7 @@ impl Turns {
             queue: PromptQueue::default(),
             on_request,
             interrupted: Interrupted::No,
+            is_leaving: false,
             exit_at: None,
             origin: TurnOrigin::Prompt,
             exit: Exit::Success,
@@ -194,10 +197,14 @@ impl Turns {
                 // The key of an editor, which has the terminal.
                 TurnEvent::Signal(Signal::Interrupt) if self.console.is_editing() => None,
                 TurnEvent::Signal(signal) => self.interrupt(until, signal)?,
-                TurnEvent::Input(input) => match self.console.handle(input)? {
-                    Some(action) => self.act(action, until).await?,
-                    None => None,
-                },
+                TurnEvent::Input(input) => {
+                    let action = self.console.handle(input)?;
+                    self.is_leaving &= matches!(action, Some(UserAction::Interrupt));
+                    match action {
+                        Some(action) => self.act(action, until).await?,
+                        None => None,
+                    }
+                }
                 TurnEvent::Late => {
                     self.interrupted = Interrupted::Twice;
                     Some(Exit::Code(INTERRUPTED))
@@ -222,6 +229,9 @@ impl Turns {
     /// Does what the user wants; returns the outcome if that ends the run.
     async fn act(&mut self, action: UserAction, until: Until) -> anyhow::Result<Option<Exit>> {
         match action {
+            UserAction::Interrupt if until == Until::UserLeaves && self.is_first_to_leave() => {
+                self.note(Line::styled("• press Ctrl-C again to leave", Style::YELLOW))?;
+            }
             UserAction::Interrupt => return Ok(self.interrupt(until, Signal::Interrupt)?),
             UserAction::Leave => return Ok(Some(Exit::Success)),
             UserAction::Answer(id, reply) => self.answer(&id, reply)?,
@@ -275,8 +285,13 @@ impl Turns {
         }
     }
 
-    /// Handles Ctrl-C: the first interrupts the turn, the second ends the run. Without a turn of a prompt,
-    /// the first ends the run. Returns the outcome if the run ends.
+    /// Returns true if Ctrl-C was pressed without a turn, and not right before.
+    fn is_first_to_leave(&mut self) -> bool {
+        !self.session.client().is_busy() && !std::mem::replace(&mut self.is_leaving, true)
+    }
+
+    /// Handles Ctrl-C and signals: the first interrupts the turn, the second ends the run. Without a turn of a
+    /// prompt, the first ends the run. Returns the outcome if the run ends.
     fn interrupt(&mut self, until: Until, signal: Signal) -> io::Result<Option<Exit>> {
         let is_busy = match until {
             Until::TurnEnds => true,

@@ -77,7 +77,7 @@ pub(crate) fn named(name: &str) -> anyhow::Result<InstalledAgent> {
     let names: Vec<&str> = all.iter().map(|agent| agent.command.name.as_str()).collect();
     let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
     let message = format!("There is no agent `{name}`; configured or installed are: {known}");
-    let hint = "docs/agents.md says how agents are configured";
+    let hint = "add an `[[agent]]` with `name` and `command` to the file of settings";
     let found = all.into_iter().find(|agent| agent.command.name == name);
     found.ok_or_else(|| CannotRun { code: "not_found", message, hint }.into())
 }

@@ -31,8 +31,7 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Layer> {
     Ok(absolute_paths(layer, home().as_deref()).map_err(|reason| refused(&reason))?)
 }
 
-const HINT: &str = "a setting is named like its flag with _ for -, see `tidings serve --help`; docs/operating.md lists \
-                    all of them, packaging/serve.toml has examples";
+const HINT: &str = "a setting is named like its flag with _ for -; `tidings serve --help` lists the flags";
 
 /// Line number and key of an error, without the value, which may be a secret.
 fn location(text: &str, at: usize) -> String {

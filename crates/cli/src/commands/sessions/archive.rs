@@ -189,6 +189,7 @@ fn keep(sessions: &[SessionFiles], store: &Store, root: &RootArgs, out: &mut Out
 struct KeepReport<'a> {
     session: &'a str,
     project: String,
+    title: Option<String>,
     bytes: u64,
     stored_bytes: u64,
     new: usize,
@@ -207,6 +208,7 @@ impl<'a> KeepReport<'a> {
         KeepReport {
             session: &session.id,
             project: session.folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+            title: super::title(session),
             bytes: kept.files.iter().map(|file| file.bytes).sum(),
             stored_bytes: kept.stored_bytes,
             new: count(CopyOutcome::New),
@@ -233,14 +235,15 @@ impl<'a> KeepReport<'a> {
             done.push(format!("{YELLOW}{} changed, both versions are kept{PLAIN}", self.diverged));
         }
         let until = self.kept_until.as_deref().map(day).unwrap_or_default();
-        let mut text = format!(
-            "{} {} {} as {}  {}  {DIM}original until {until}{PLAIN}\n",
-            human::padded(&printable(self.session), 36),
-            human::padded(&printable(&self.project), 24),
-            human::padded(&human::bytes(self.bytes), 8),
-            human::padded(&human::bytes(self.stored_bytes), 8),
+        let head = format!(
+            "{}  {}  {:>8} as {:>8}  {}, original until {until}",
+            printable(&human::short_id(self.session)),
+            human::padded(&printable(&self.project), 16),
+            human::bytes(self.bytes),
+            human::bytes(self.stored_bytes),
             done.join(", "),
         );
+        let mut text = format!("{head}  {DIM}{}{PLAIN}\n", super::title_after(&head, self.title.as_deref()));
         for error in &self.failed {
             // Writing into a String cannot fail.
             let _ = writeln!(text, "  {RED}failed{PLAIN} {}", printable(error));
@@ -278,6 +281,8 @@ struct ListLine<'a> {
     stored_bytes: u64,
     /// True if the original main file still exists.
     original: bool,
+    /// Title, if the original still exists.
+    title: Option<String>,
 }
 
 fn list(store: &Store, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
@@ -295,7 +300,10 @@ fn list(store: &Store, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit
             files: manifest.files.len(),
             bytes: manifest.bytes(),
             stored_bytes: manifest.stored_bytes(),
-            original: has_original(manifest),
+            original: original(manifest).is_some(),
+            title: original(manifest)
+                .and_then(|file| SessionFiles::of_file(&file).ok())
+                .and_then(|session| super::title(&session)),
         };
         if root.json {
             out.json(&line)?;
@@ -319,19 +327,21 @@ impl ListLine<'_> {
     fn text(&self) -> String {
         let changed = self.modified.as_deref().map(day).unwrap_or_default();
         let original = if self.original { "" } else { "  original deleted" };
-        format!(
-            "{} {} {changed}  {} as {}{DIM}{original}{PLAIN}\n",
-            human::padded(&printable(self.session), 36),
-            human::padded(&printable(self.project), 24),
-            human::padded(&human::bytes(self.bytes), 8),
+        let head = format!(
+            "{}  {}  {changed}  {:>8} as {:>8}{original}",
+            printable(&human::short_id(self.session)),
+            human::padded(&printable(self.project), 16),
+            human::bytes(self.bytes),
             human::bytes(self.stored_bytes),
-        )
+        );
+        format!("{head}  {DIM}{}{PLAIN}\n", super::title_after(&head, self.title.as_deref()))
     }
 }
 
-fn has_original(manifest: &Manifest) -> bool {
+/// The original main file of an archived session, if it still exists.
+fn original(manifest: &Manifest) -> Option<PathBuf> {
     let file = PathBuf::from("projects").join(&manifest.project).join(format!("{}.jsonl", manifest.session));
-    manifest.root.as_ref().is_some_and(|root| root.join(file).exists())
+    manifest.root.as_ref().map(|root| root.join(file)).filter(|file| file.exists())
 }
 
 fn files(count: usize) -> String {

@@ -286,7 +286,7 @@ fn write_records(
             (None, _) => Cow::Borrowed(record),
         };
         let written = out.write_all(&line).and_then(|()| out.write_all(b"\n"));
-        written.map_err(|error| Error::io("write", Path::new("the export"), error))
+        written.map_err(Error::export)
     })?;
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 mod archive;
 mod backend;
+mod changed_inputs;
 mod check;
 mod cost;
 mod delete;
@@ -33,12 +34,28 @@ mod when;
 mod worktrees;
 
 use clap::{Args, Subcommand};
+use tidings_transcript::list::{self as list_sessions, ListFilter};
+use tidings_transcript::roots::SessionFiles;
 
 use backend::BackendArgs;
 pub(crate) use root_args::RootArgs;
 
 use crate::error::Exit;
-use crate::output::Output;
+use crate::human;
+use crate::output::{Output, printable};
+
+/// The title of a session, as `tidings sessions list` shows it.
+fn title(session: &SessionFiles) -> Option<String> {
+    list_sessions::list(std::slice::from_ref(session), &ListFilter::default()).pop()?.1.title
+}
+
+/// Formats a title behind the other columns of a line, as far as the terminal is wide.
+fn title_after(columns: &str, title: Option<&str>) -> String {
+    const TITLE_COLUMNS: usize = 60;
+    let room = human::columns_of_terminal()
+        .map_or(TITLE_COLUMNS, |all| all.saturating_sub(human::width(columns) + 2).min(TITLE_COLUMNS));
+    human::fit_words(&printable(title.unwrap_or("(no title)")), room)
+}
 
 /// Arguments of `tidings sessions`.
 #[derive(Debug, Args)]

@@ -72,6 +72,7 @@ struct PruneLine<'a> {
     session: &'a str,
     project: String,
     modified: Option<String>,
+    title: Option<String>,
     files: usize,
     bytes: u64,
     /// `removed`, `would-remove`, `running`, `fresh` or `failed`.
@@ -150,8 +151,8 @@ impl Prune {
         let archive = if self.archive_first { Some(archive::store(self.output.as_deref())?) } else { None };
         let (mut count, mut bytes) = (0, 0);
         for doomed in &plan.remove {
-            let removed = keep(archive.as_ref(), doomed).and_then(|()| Ok(doomed.remove()?));
             let mut line = PruneLine { outcome: "removed", ..doomed_line(doomed) };
+            let removed = keep(archive.as_ref(), doomed).and_then(|()| Ok(doomed.remove()?));
             match removed {
                 Ok(_) => {
                     count += 1;
@@ -221,6 +222,7 @@ fn line(session: &SessionFiles, files: usize, bytes: u64) -> PruneLine<'_> {
         session: &session.id,
         project: session.folder.file_name().unwrap_or_default().to_string_lossy().into_owned(),
         modified: modified.map(|at| at.to_string()),
+        title: super::title(session),
         files,
         bytes,
         outcome: "",
@@ -232,12 +234,13 @@ impl PruneLine<'_> {
     fn text(&self, after: &str) -> String {
         let modified = self.modified.as_deref().and_then(|at| at.parse::<Timestamp>().ok());
         let age = modified.map(|at| human::age(at, Timestamp::now())).unwrap_or_default();
-        format!(
-            "{} {} {age:>5} old  {:>8}  {DIM}{}{PLAIN}{after}\n",
-            human::padded(&printable(self.session), 36),
-            human::padded(&printable(&self.project), 24),
+        let head = format!(
+            "{}  {}  {age:>4} old  {:>8}  {:>9}{after}",
+            printable(&human::short_id(self.session)),
+            human::padded(&printable(&self.project), 16),
             human::bytes(self.bytes),
             human::plural(self.files as u64, "file"),
-        )
+        );
+        format!("{head}  {DIM}{}{PLAIN}\n", super::title_after(&head, self.title.as_deref()))
     }
 }

@@ -11,15 +11,17 @@ use tidings_transcript::search::{
 use super::backend::{self, BackendArgs, OtherAgents};
 use super::search_hits::{HitForm, HitPrinter};
 use super::search_others::{names, search_others};
-use super::{RootArgs, index, show, unreadable, when};
+use super::{RootArgs, changed_inputs, index, show, unreadable, when};
 use crate::commands::pick;
 use crate::error::{Cancelled, CannotRun, Exit};
 use crate::output::{Output, printable};
+use crate::pager::PagerArgs;
 
 /// Search the text of all sessions
 ///
 /// Searches prompts, answers, thinking, inputs and outputs of tools, summaries, titles and attachments, also
-/// of sub-agents, independent of JSON escapes in the file. Each line counts once.
+/// of sub-agents, independent of JSON escapes in the file. Each line counts once; lines of a session with the
+/// same text are printed once, with their number. A changed input of a tool is found in both forms.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
@@ -79,13 +81,16 @@ pub(crate) struct Search {
     #[arg(long, value_name = "ORDER", default_value = "newest")]
     sort: SortArg,
 
-    /// Choose one of the sessions from a list, the most relevant first, and show it
+    /// Choose one of the sessions from a list, the most relevant first, and show it from its first hit on
     #[arg(long, conflicts_with_all = ["count", "sessions_only", "json", "limit"])]
     open: bool,
 
     /// Read the files even if there is an index
     #[arg(long)]
     no_index: bool,
+
+    #[command(flatten)]
+    pager: PagerArgs,
 }
 
 const EXAMPLES: &str = "\
@@ -142,13 +147,13 @@ impl Search {
     }
 
     pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
-        let query = SearchQuery::new(self.options()?)?;
+        let query = SearchQuery::new(self.options(out)?)?;
         let roots = root.roots()?;
         let found = roots.scan()?;
         let looked = unreadable::warn(&found.unreadable, out)?;
         let index = if self.no_index { None } else { up_to_date(&roots, &found.sessions, out)? };
         let searched = if self.open {
-            open(index.as_ref(), &found.sessions, &query, out)?
+            self.open(index.as_ref(), &found.sessions, &query, out)?
         } else {
             self.print(index.as_ref(), &found.sessions, None, &query, root, out)?
         };
@@ -165,7 +170,7 @@ impl Search {
         if self.open {
             return Err(backend::only_claude("--open").into());
         }
-        let query = SearchQuery::new(self.options()?)?;
+        let query = SearchQuery::new(self.options(out)?)?;
         let others = backend.scan(root, out)?;
         let mut sessions = Vec::new();
         let mut looked = others.exit;
@@ -190,6 +195,9 @@ impl Search {
         out: &mut Output,
     ) -> anyhow::Result<Exit> {
         let names = others.map(names).unwrap_or_default();
+        if !root.json && !self.count {
+            out.page(&self.pager, None)?;
+        }
         let mut printer = HitPrinter::new(self.form(), self.limit, root.json, names, out);
         let mut failed = None;
         let mut hits = Vec::new();
@@ -241,6 +249,39 @@ impl Search {
         Ok(searched)
     }
 
+    /// Lets the user choose one of the sessions with hits, and shows it from its first hit on.
+    fn open(
+        &self,
+        index: Option<&Index>,
+        sessions: &[SessionFiles],
+        query: &SearchQuery,
+        out: &mut Output,
+    ) -> anyhow::Result<Exit> {
+        if !pick::can_pick() {
+            let (message, hint) =
+                ("--open needs a terminal".to_owned(), "leave it out, or use -l to list sessions");
+            return Err(CannotRun { code: CannotRun::USAGE, message, hint }.into());
+        }
+        let mut hits = Vec::new();
+        let (summary, unusable) = search_with(index, sessions, query, |hit| {
+            hits.push(hit);
+            SearchFlow::Continue
+        });
+        if let Some(error) = unusable {
+            without_index(&error, out)?;
+        }
+        let searched = unreadable::warn(&summary.unreadable, out)?;
+        let found = search::ranked(hits);
+        if found.is_empty() {
+            out.note("Nothing was found")?;
+            return Ok(searched);
+        }
+        let chosen = pick::block_on(pick::found(&found, out))?;
+        let chosen = found.get(chosen).ok_or(Cancelled)?;
+        let hit = chosen.hits.first().ok_or(Cancelled)?;
+        Ok(show::print_hit(hit, &self.pager, out)?.and(searched))
+    }
+
     fn form(&self) -> HitForm {
         match (self.count, self.sessions_only) {
             (true, _) => HitForm::Count,
@@ -249,7 +290,7 @@ impl Search {
         }
     }
 
-    fn options(&self) -> anyhow::Result<Options> {
+    fn options(&self, out: &Output) -> anyhow::Result<Options> {
         let now = Zoned::now();
         let since = self.since.as_deref().map(|text| when::parse(text, &now)).transpose()?;
         let until = self.until.as_deref().map(|text| when::parse(text, &now)).transpose()?;
@@ -266,39 +307,9 @@ impl Search {
             until: until.map(|when| when.end),
             sidechains: if self.no_sidechains { Sidechains::LeaveOut } else { Sidechains::Include },
             tools: if shows_tools { ToolNames::LookUp } else { ToolNames::LeaveOut },
+            changed_inputs: changed_inputs::read(out)?,
         })
     }
-}
-
-/// Lets the user choose one of the sessions with hits, and shows it.
-fn open(
-    index: Option<&Index>,
-    sessions: &[SessionFiles],
-    query: &SearchQuery,
-    out: &mut Output,
-) -> anyhow::Result<Exit> {
-    if !pick::can_pick() {
-        let (message, hint) =
-            ("--open needs a terminal".to_owned(), "leave it out, or use -l to list sessions");
-        return Err(CannotRun { code: CannotRun::USAGE, message, hint }.into());
-    }
-    let mut hits = Vec::new();
-    let (summary, unusable) = search_with(index, sessions, query, |hit| {
-        hits.push(hit);
-        SearchFlow::Continue
-    });
-    if let Some(error) = unusable {
-        without_index(&error, out)?;
-    }
-    let searched = unreadable::warn(&summary.unreadable, out)?;
-    let found = search::ranked(hits);
-    if found.is_empty() {
-        out.note("Nothing was found")?;
-        return Ok(searched);
-    }
-    let chosen = pick::block_on(pick::found(&found, out))?;
-    let files = found.get(chosen).map(|found| found.session).ok_or(Cancelled)?;
-    Ok(show::print_session(files, out)?.and(searched))
 }
 
 /// Searches with the index, or without it if it cannot be used; then its error is returned too.

@@ -1,21 +1,21 @@
-use std::collections::HashMap;
 use std::ffi::OsString;
 
 use clap::{Args, ValueEnum};
-use tidings_bridge::SqliteJournal;
-use tidings_protocol::json::Json;
 use tidings_transcript::export::{
-    Agents, Branches, Detail, Format, Options, Style, export, find_branch, hidden_branches,
+    Agents, Branches, Detail, Format, Mark, Options, Style, export, find_branch, hidden_branches,
 };
 use tidings_transcript::redact::Redactor;
 use tidings_transcript::roots::SessionFiles;
-use tidings_transcript::session::{Session, View};
+use tidings_transcript::search::Hit;
+use tidings_transcript::session::{LaneId, Session, View};
 
-use super::RootArgs;
 use super::backend::{self, BackendArgs};
-use crate::commands::backup::JOURNAL;
+use super::search_hits::excerpt_parts;
+use super::{RootArgs, changed_inputs};
 use crate::error::Exit;
+use crate::human;
 use crate::output::{BOLD, DIM, Output, PLAIN, RED};
+use crate::pager::PagerArgs;
 
 /// Print the conversation of a session, with tools folded
 #[derive(Debug, Args)]
@@ -31,6 +31,9 @@ pub(crate) struct Show {
     /// Show sub-agents below the calls that started them
     #[arg(long)]
     sidechains: bool,
+
+    #[command(flatten)]
+    pager: PagerArgs,
 }
 
 /// Arguments of `show` and `export` that select entries.
@@ -116,33 +119,65 @@ impl Show {
         let format = if root.json {
             Format::JsonLines
         } else {
-            Format::Text(Style { bold: BOLD, dim: DIM, error: RED, plain: PLAIN })
+            out.page(&self.pager, None)?;
+            text()
         };
         let mut redactor = self.content.redactor();
         out.styled(|out| Ok(export(session, files, format, &options, redactor.as_mut(), out)?))?;
+        if files.main.is_none() && options.agents == Agents::Hidden {
+            out.note(
+                "The file of this session is missing, and only those of its sub-agents are left; `--sidechains` \
+                 shows them",
+            )?;
+        }
         announce_hidden(session, options.branches, out)?;
         report(redactor.as_ref(), out)?;
         Ok(Exit::Success)
     }
 }
 
-/// Prints the active branch of a session with tools folded.
-pub(crate) fn print_session(files: &SessionFiles, out: &mut Output) -> anyhow::Result<Exit> {
+/// Prints the conversation around a hit, with tools folded: the branch or sub-agent that has it, and a note
+/// at the entry, where the pager begins.
+pub(crate) fn print_hit(hit: &Hit<'_>, pager: &PagerArgs, out: &mut Output) -> anyhow::Result<Exit> {
+    let session = Session::open(hit.session)?;
+    session.require_entries()?;
     let content =
         ContentArgs { branch: None, all_branches: false, full: false, view: ViewArg::People, redact: false };
-    let session = Session::open(files)?;
-    session.require_entries()?;
-    let options = content.options(&session, out)?;
-    let format = Format::Text(Style { bold: BOLD, dim: DIM, error: RED, plain: PLAIN });
-    out.styled(|out| Ok(export(&session, files, format, &options, None, out)?))?;
+    let mut options = content.options(&session, out)?;
+    let found = session.ids().find(|id| {
+        let node = session.node(*id);
+        let file = session.files().get(node.file.index());
+        node.place.line == hit.line && file.is_some_and(|file| file.path == hit.file.path)
+    });
+    let place = format!("Found in line {}:", hit.line);
+    let note = format!("▶ {place}");
+    if let Some(node) = found {
+        let (before, matched, after) =
+            excerpt_parts(&hit.excerpt, human::columns().saturating_sub(human::width(&note) + 1));
+        options.mark = Some(Mark { node, note: format!("{note} {before}{matched}{after}") });
+        options.agents = if session.node(node).lane == LaneId::MAIN { Agents::Hidden } else { Agents::Shown };
+        let path = |leaf| session.path(leaf, View::Unified);
+        let is_active = session.active_leaf(LaneId::MAIN).is_some_and(|leaf| path(leaf).contains(&node));
+        let mut branches = session.branches(LaneId::MAIN).into_iter();
+        if !is_active && let Some(branch) = branches.find(|branch| path(branch.leaf).contains(&node)) {
+            options.branches = Branches::One(branch.leaf);
+        }
+    }
+    out.page(pager, found.map(|_| place.as_str()))?;
+    out.styled(|out| Ok(export(&session, hit.session, text(), &options, None, out)?))?;
     announce_hidden(&session, options.branches, out)?;
     Ok(Exit::Success)
+}
+
+/// The form of a session in a terminal.
+fn text() -> Format {
+    Format::Text(Style { bold: BOLD, dim: DIM, error: RED, plain: PLAIN })
 }
 
 impl ContentArgs {
     pub(crate) fn options(&self, session: &Session, out: &Output) -> anyhow::Result<Options> {
         Ok(Options {
-            changed_inputs: changed_inputs(session.id(), out)?,
+            changed_inputs: changed_inputs::read(out)?,
             detail: if self.full { Detail::Full } else { Detail::Folded },
             branches: match &self.branch {
                 Some(name) => Branches::One(find_branch(session, name)?),
@@ -167,24 +202,11 @@ impl ContentArgs {
     }
 }
 
-/// Inputs that people changed on the server before the calls ran. Only the server's journal has them.
-fn changed_inputs(id: &str, out: &Output) -> anyhow::Result<HashMap<String, Json>> {
-    let journal = RootArgs::data_folder().map(|data| data.join(JOURNAL));
-    let Some(journal) = journal.filter(|journal| journal.exists()) else { return Ok(HashMap::new()) };
-    match SqliteJournal::changed_inputs(&journal, id) {
-        Ok(inputs) => Ok(inputs.into_iter().map(|(id, input)| (id, Json::from(input))).collect()),
-        Err(error) => {
-            out.note(&format!("Inputs that were changed before they ran are not shown: {error}"))?;
-            Ok(HashMap::new())
-        }
-    }
-}
-
 /// Prints how many entries are in other branches, and which options show them.
 pub(crate) fn announce_hidden(session: &Session, branches: Branches, out: &Output) -> anyhow::Result<()> {
     let hidden = hidden_branches(session, branches);
     if hidden.entries > 0 {
-        let count = crate::human::count(hidden.entries as u64);
+        let count = human::count(hidden.entries as u64);
         let entries = if hidden.entries == 1 { "entry is" } else { "entries are" };
         out.note(&format!(
             "{count} {entries} in other branches ({}) and not shown; `--all-branches` shows all of them, `--branch N` \
@@ -209,7 +231,7 @@ pub(crate) fn report(redactor: Option<&Redactor>, out: &Output) -> anyhow::Resul
     let found: Vec<String> = redactor.counts().map(|(kind, count)| format!("{kind} {count}")).collect();
     out.note(&format!(
         "Redacted {}: {}; {looked_for}; images were not checked",
-        crate::human::plural(redactor.total(), "secret"),
+        human::plural(redactor.total(), "secret"),
         found.join(", ")
     ))?;
     Ok(())

@@ -60,6 +60,14 @@ impl PromptHistory {
         Some(&self.prompts[at])
     }
 
+    /// The newest prompt with a text, ignoring case, among those before number `below`.
+    pub(super) fn find(&self, text: &str, below: Option<usize>) -> Option<(usize, &str)> {
+        let text = text.to_lowercase();
+        let end = below.unwrap_or(usize::MAX).min(self.prompts.len());
+        let found = (0..end).rev().find(|at| self.prompts[*at].to_lowercase().contains(&text))?;
+        Some((found, &self.prompts[found]))
+    }
+
     /// The prompt after the shown one, or what was typed before.
     pub(super) fn newer(&mut self) -> Option<String> {
         let (at, typed) = self.shown.take()?;

@@ -21,6 +21,7 @@ use self::text::{DraftText, TooLong};
 use super::keys::Key;
 use super::line::Line;
 use super::style::Style;
+use crate::human;
 
 /// A prompt that was entered.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -57,22 +58,40 @@ pub(crate) struct PromptInput {
     menu: Option<Menu>,
     /// Images of this prompt, each with the text that stands for it in the prompt.
     images: Vec<(String, Attachment)>,
+    /// Long pasted texts of this prompt, each with the text that stands for it.
+    pastes: Vec<(String, String)>,
+    /// The search in the history.
+    recall: Option<Recall>,
     /// Error, shown until the next key.
     error: Option<String>,
 }
 
+/// A search in the history of prompts.
+struct Recall {
+    query: String,
+    /// Number of the prompt that was found.
+    found: Option<usize>,
+    /// Text that was typed before the search.
+    typed: String,
+}
+
+/// Lines and bytes from which a pasted text is folded.
+const PASTE_LINES_MIN: usize = 12;
+const PASTE_BYTES_MIN: usize = 4 << 10;
+
 /// Keys and their functions, for the user.
-pub(crate) const KEYS: [(&str, &str); 12] = [
+pub(crate) const KEYS: [(&str, &str); 13] = [
     ("Enter", "send; during a turn: queue for after it"),
     ("Ctrl-S", "steer: send into the current turn"),
     ("Alt-Enter, Ctrl-J, \\ Enter", "new line"),
     ("Tab", "complete a /command or an @file"),
     ("Up, Down", "move between lines, then through earlier prompts of this folder"),
+    ("Ctrl-R", "search in the earlier prompts of this folder; again: an older one"),
     ("Ctrl-G", "write the prompt in $VISUAL or $EDITOR"),
     ("Ctrl-V", "attach the image in the clipboard; a dragged image is attached too"),
     ("Ctrl-A, Ctrl-E, Alt-B, Alt-F", "start and end of the line, word back and forward"),
     ("Ctrl-U, Ctrl-K, Ctrl-W, Ctrl-Y", "cut to the start, to the end, a word; insert it again"),
-    ("Ctrl-C", "clear the line, then interrupt the turn, then leave"),
+    ("Ctrl-C", "clear the line, then interrupt the turn; twice without a turn: leave"),
     ("Ctrl-D", "leave; a turn on a server continues"),
     ("Ctrl-Z", "back to the shell; `fg` returns"),
 ];
@@ -86,6 +105,8 @@ impl PromptInput {
             folder: None,
             menu: None,
             images: Vec::new(),
+            pastes: Vec::new(),
+            recall: None,
             error: None,
         }
     }
@@ -136,6 +157,8 @@ impl PromptInput {
         let had_text = !self.text.is_empty();
         self.text.set("");
         self.images.clear();
+        self.pastes.clear();
+        self.recall = None;
         self.error = None;
         self.edited();
         had_text
@@ -156,7 +179,14 @@ impl PromptInput {
 
     pub(crate) fn key(&mut self, key: &Key) -> PromptAction {
         self.error = None;
+        if self.recall_key(key) {
+            return PromptAction::None;
+        }
         match key {
+            Key::Ctrl('r') => {
+                let typed = self.text.as_str().to_owned();
+                self.recall = Some(Recall { query: String::new(), found: None, typed });
+            }
             Key::Char('?') if self.text.is_empty() => return PromptAction::ShowKeys,
             Key::Char(c) => self.insert(c.encode_utf8(&mut [0; 4])),
             Key::Paste(text) => self.paste(text),
@@ -165,7 +195,7 @@ impl PromptInput {
             Key::Ctrl('s') => {
                 return self.take().map_or(PromptAction::None, PromptAction::Steer);
             }
-            Key::Ctrl('g') => return PromptAction::OpenEditor(self.text.as_str().to_owned()),
+            Key::Ctrl('g') => return PromptAction::OpenEditor(self.unfolded(self.text.as_str())),
             Key::Ctrl('v') => return PromptAction::ReadClipboard,
             Key::Ctrl('d') if self.text.is_empty() => return PromptAction::Leave,
             Key::Tab => self.complete(true),
@@ -182,9 +212,64 @@ impl PromptInput {
     pub(crate) fn lines(&self, columns: usize) -> (Vec<Line>, (usize, usize)) {
         let layout::PromptRows { mut lines, cursor } =
             layout::rows(self.text.as_str(), self.text.cursor(), columns);
+        lines.extend(self.recall.iter().map(|recall| {
+            let is_missing = recall.found.is_none() && !recall.query.is_empty();
+            let found = if is_missing { "no earlier prompt has " } else { "earlier prompts: " };
+            Line::styled(&format!("  {found}{}", recall.query), Style::DIM)
+        }));
         lines.extend(self.menu.iter().flat_map(layout::menu_lines));
         lines.extend(self.error.iter().map(|error| Line::styled(&format!("  ✗ {error}"), Style::RED)));
         (lines, cursor)
+    }
+
+    /// Passes a key to the search in the history. Returns false if there is none, or if the key ends it and
+    /// still has its usual effect.
+    fn recall_key(&mut self, key: &Key) -> bool {
+        let Some(recall) = &mut self.recall else { return false };
+        let below = match key {
+            Key::Ctrl('r') => recall.found,
+            Key::Char(c) => {
+                recall.query.push(*c);
+                recall.found.map(|at| at + 1)
+            }
+            Key::Backspace => {
+                recall.query.pop();
+                None
+            }
+            Key::Escape | Key::Ctrl('g') => {
+                let typed = std::mem::take(&mut recall.typed);
+                self.recall = None;
+                self.text.set(&typed);
+                return true;
+            }
+            _ => {
+                self.recall = None;
+                self.edited();
+                // Enter takes the prompt into the line; it is sent by the next one.
+                return *key == Key::Enter;
+            }
+        };
+        match self.history.find(&recall.query, below) {
+            Some((at, prompt)) if !recall.query.is_empty() => {
+                recall.found = Some(at);
+                let prompt = prompt.to_owned();
+                self.text.set(&prompt);
+                self.menu = None;
+            }
+            // The oldest one stays if there is no older one.
+            _ if *key == Key::Ctrl('r') => {}
+            _ => {
+                recall.found = None;
+                let typed = recall.typed.clone();
+                self.text.set(&typed);
+            }
+        }
+        true
+    }
+
+    /// A text with the pasted ones in place of the texts that stand for them.
+    fn unfolded(&self, text: &str) -> String {
+        self.pastes.iter().fold(text.to_owned(), |text, (mark, pasted)| text.replacen(mark, pasted, 1))
     }
 
     /// Moves the cursor, or deletes text.
@@ -234,6 +319,8 @@ impl PromptInput {
             return None;
         }
         let text = self.text.take();
+        let text = self.unfolded(&text);
+        self.pastes.clear();
         self.history.add(&text);
         let mut images = std::mem::take(&mut self.images);
         images.retain(|(mark, _)| text.contains(mark));
@@ -263,7 +350,7 @@ impl PromptInput {
         let Some(files) = files else {
             // Keep line breaks and tabs; other control characters have no meaning in a prompt.
             let text: String = text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
-            return self.insert(&text);
+            return self.insert_pasted(text);
         };
         for file in files {
             if files::is_image_name(&file) {
@@ -275,6 +362,22 @@ impl PromptInput {
                 self.insert(&format!("{} ", files::reference(&file, self.folder.as_deref())));
             }
         }
+    }
+
+    /// Inserts a pasted text; a text that stands for it if it is long.
+    fn insert_pasted(&mut self, text: String) {
+        let lines = text.lines().count();
+        if lines < PASTE_LINES_MIN && text.len() < PASTE_BYTES_MIN {
+            return self.insert(&text);
+        }
+        let folded: usize = self.pastes.iter().map(|(_, pasted)| pasted.len()).sum();
+        if self.text.as_str().len() + folded + text.len() > text::BYTES_MAX {
+            return self.check(&Err(TooLong));
+        }
+        let size = human::plural(lines as u64, "line");
+        let mark = format!("[pasted text {}: {size}]", self.pastes.len() + 1);
+        self.insert(&mark);
+        self.pastes.push((mark, text));
     }
 
     fn attach(&mut self, image: Attachment) {

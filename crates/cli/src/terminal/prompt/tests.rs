@@ -117,3 +117,50 @@ fn dragged_images_are_attached_and_other_files_named() {
     input.key(&Key::Paste(path("main.rs").display().to_string()));
     assert_eq!(text(&input), path("main.rs").display().to_string());
 }
+
+#[test]
+fn ctrl_r_searches_in_the_earlier_prompts() {
+    let mut input = input();
+    for prompt in ["fix the parser", "write a test", "Fix the lexer"] {
+        typed(&mut input, prompt);
+        input.key(&Key::Enter);
+    }
+    typed(&mut input, "half");
+    input.key(&Key::Ctrl('r'));
+    typed(&mut input, "fix");
+    assert_eq!(text(&input), "Fix the lexer");
+    input.key(&Key::Ctrl('r'));
+    assert_eq!(text(&input), "fix the parser");
+    input.key(&Key::Ctrl('r'));
+    assert_eq!(text(&input), "fix the parser", "there is no older one");
+    typed(&mut input, "x");
+    assert_eq!(text(&input), "half");
+    assert!(input.lines(80).0[1].text().contains("no earlier prompt has fixx"));
+    input.key(&Key::Backspace);
+    assert_eq!(text(&input), "Fix the lexer");
+    input.key(&Key::Escape);
+    assert_eq!(text(&input), "half");
+    input.key(&Key::Ctrl('r'));
+    typed(&mut input, "test");
+    assert_eq!(input.key(&Key::Enter), PromptAction::None);
+    typed(&mut input, "!");
+    assert_eq!(input.key(&Key::Enter), sent("write a test!"));
+}
+
+#[test]
+fn a_long_pasted_text_is_folded_and_sent_whole() {
+    let mut input = input();
+    let long = "a line of a log\n".repeat(40);
+    typed(&mut input, "look: ");
+    input.key(&Key::Paste(long.clone()));
+    typed(&mut input, " and ");
+    input.key(&Key::Paste("x".repeat(5_000)));
+    assert_eq!(text(&input), "look: [pasted text 1: 40 lines] and [pasted text 2: 1 line]");
+    let whole = format!("look: {long} and {}", "x".repeat(5_000));
+    assert_eq!(input.key(&Key::Ctrl('g')), PromptAction::OpenEditor(whole.clone()));
+    assert_eq!(input.key(&Key::Enter), sent(&whole));
+    input.key(&Key::Paste("y".repeat(2 << 20)));
+    assert!(input.is_empty() && input.lines(80).0[1].text().contains("too long"));
+    assert_eq!(input.key(&Key::Up), PromptAction::None);
+    assert_eq!(text(&input), whole, "the history has the whole prompt");
+}

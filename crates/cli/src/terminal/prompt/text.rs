@@ -4,7 +4,7 @@ use rustyline::line_buffer::{ChangeListener, DeleteListener, Direction, LineBuff
 use rustyline::{At, Word};
 
 /// Maximum size of a prompt that is typed or pasted, in bytes.
-const BYTES_MAX: usize = 1 << 20;
+pub(super) const BYTES_MAX: usize = 1 << 20;
 
 /// Text with a cursor, and the text that was cut last.
 pub(super) struct DraftText {

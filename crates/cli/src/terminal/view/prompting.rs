@@ -123,6 +123,9 @@ impl View {
             return None;
         }
         let mut lines = Vec::new();
+        for text in self.held.iter().filter_map(|(prompt, _)| prompt.as_ref()) {
+            lines.push(Line::styled(&format!("› {text}"), Style::BOLD));
+        }
         for (_, text) in self.queued.iter().take(QUEUED_MAX) {
             lines.push(Line::styled(&format!("⋯ queued: {text}"), Style::DIM));
         }
@@ -164,11 +167,7 @@ impl View {
                 Line::styled(&format!("{mark}{line}"), Style::BOLD).wrap(columns, 2)
             })
             .collect();
-        self.end_text()?;
-        if self.spacing.ends_with_cards() {
-            self.screen.notes(&[Line::new()])?;
-        }
-        self.cards(&lines)?;
+        self.after_text(Some(text), lines)?;
         if !self.is_in_turn() {
             self.start_turn(at);
         }

@@ -67,7 +67,8 @@ impl View {
                 self.failed(message)?;
             }
             UiMessage::System { message, .. } if self.thoughts == Thoughts::Shown => {
-                self.note(Line::styled(&format!("• {message}"), Style::DIM))?;
+                let line = Line::styled(&format!("• {message}"), Style::DIM);
+                self.after_text(None, line.wrap(self.card_columns(), 2))?;
             }
             UiMessage::SessionStateChanged(state) if state.state == SessionPhase::Ended => {
                 self.finish()?;
@@ -81,7 +82,8 @@ impl View {
 }
 
 fn retry_line(retry: &Retrying) -> Line {
-    let error = retry.error.as_deref().unwrap_or("no answer").replace('_', " ");
+    let error =
+        retry.error.as_deref().filter(|error| *error != "unknown").unwrap_or("no answer").replace('_', " ");
     let status = retry.status.map(|status| format!(" ({status})")).unwrap_or_default();
     let of = retry.max_attempts.map(|max| format!(" of {max}")).unwrap_or_default();
     let wait =

@@ -200,6 +200,50 @@ fn letters_typed_in_the_moment_a_request_opens_go_to_the_input_line() {
     }
 }
 
+/// Steering and notes come in the middle of a text, on a terminal and in pipes.
+#[test]
+fn c29_a_prompt_that_is_sent_into_a_turn_does_not_cut_the_paragraph_that_is_being_written() {
+    let mut prompt = tidings_protocol::ui::UserPrompt::new(1, "shorter, please");
+    prompt.uuid = Some("u2".to_owned());
+    let events = [
+        text_chunk("The first half of a sentence, "),
+        prompt.into(),
+        UiMessage::System { message: "Hook runs".to_owned(), session_id: 1 },
+        text_chunk("and its second half."),
+        TextEnded::new(1, turn()).into(),
+        text_chunk("Shorter."),
+        TextEnded::new(1, turn()).into(),
+    ];
+    let (buffer, now) = (SharedBuffer::default(), Instant::now());
+    let mut view = View { thoughts: Thoughts::Shown, ..self::view(&buffer, 80) };
+    view.set_input(PromptInput::new(PromptHistory::of_project(None, Path::new("/project"))));
+    view.start_turn(TurnStart::At(now));
+    let mut all = String::new();
+    for (number, event) in events.iter().enumerate() {
+        view.show(event, TurnStart::At(now), now).unwrap();
+        all += &buffer.take();
+        let shown = looks(&all, 80);
+        assert_eq!(shown.contains("› shorter, please"), number > 0, "{shown}");
+        assert_eq!(shown.contains("Hook runs"), number > 3, "{shown}");
+    }
+    view.finish().unwrap();
+    all += &buffer.take();
+    let shown = looks(&all, 80);
+    let order = ["The first half of a sentence, and its second half.", "› shorter", "Hook runs", "Shorter."];
+    let places: Vec<Option<usize>> = order.iter().map(|text| shown.find(text)).collect();
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{shown}");
+
+    let (data, notes) = (SharedBuffer::default(), SharedBuffer::default());
+    let pane = |buffer: &SharedBuffer| Pane::piped(Box::new(buffer.clone()), Paint::Plain);
+    let screen = Screen::new(pane(&data), pane(&notes));
+    let mut view = View::new(screen, Diffs::Hidden, Thoughts::Hidden, (80, 24));
+    for event in &events {
+        view.show(event, TurnStart::At(now), now).unwrap();
+    }
+    view.finish().unwrap();
+    assert_eq!(data.take(), "The first half of a sentence, and its second half.\n\nShorter.\n");
+}
+
 /// A view that was attached during a turn shows the duration that the agent reports.
 #[test]
 fn a_turn_that_began_before_is_shown_with_the_duration_that_the_agent_reports() {

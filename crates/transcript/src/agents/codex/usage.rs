@@ -35,6 +35,7 @@ impl UsageCollector {
             model: model.unwrap_or_default().to_owned(),
             tokens,
             cost: None,
+            writes_costs: false,
             sub_agent: is_sub_agent,
         };
         match (record.kind.as_str(), record.subkind.as_str()) {

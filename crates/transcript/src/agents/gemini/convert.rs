@@ -148,6 +148,7 @@ impl Converter {
                 model: model.clone().unwrap_or_default(),
                 tokens,
                 cost: None,
+                writes_costs: false,
                 sub_agent: self.is_sub_agent,
             });
         }

@@ -167,6 +167,7 @@ impl Converter {
                 model: model.clone().unwrap_or_default(),
                 tokens,
                 cost: cost.and_then(Money::from_dollars),
+                writes_costs: true,
                 sub_agent: self.is_sub_agent,
             });
         }

@@ -4,11 +4,12 @@ use std::borrow::Cow;
 /// `us.anthropic.claude-opus-4-5-20251101-v1:0`, `claude-opus-4-5@20251101`, `anthropic/claude-opus-4.5` and
 /// `claude-opus-4-5[1m]` are all `claude-opus-4-5`.
 ///
-/// Names of other models stay as they are.
+/// `openai/gpt-5-2025-08-07` is `gpt-5`, and `models/gemini-2.5-pro` is `gemini-2.5-pro`. Names of other
+/// models stay as they are.
 pub(super) fn plain(model: &str) -> Cow<'_, str> {
     let model = model.trim();
     let lower = model.to_ascii_lowercase();
-    let Some(start) = lower.find("claude") else { return Cow::Borrowed(model) };
+    let Some(start) = lower.find("claude") else { return plain_other(model, &lower) };
     let mut name = &lower[start..];
     // A window, a date or an alias behind a separator, a version of the provider.
     for mark in ['[', '@', ':'] {
@@ -18,6 +19,24 @@ pub(super) fn plain(model: &str) -> Cow<'_, str> {
     name = without_date(name);
     name = name.strip_suffix("-latest").unwrap_or(name);
     Cow::Owned(name.replace('.', "-"))
+}
+
+/// The plain name of a model of `OpenAI` or Google; other names as they are.
+fn plain_other<'m>(model: &'m str, lower: &str) -> Cow<'m, str> {
+    let name = lower.rsplit('/').next().unwrap_or(lower);
+    if !["gpt-", "o1", "o3", "o4", "gemini-"].iter().any(|start| name.starts_with(start)) {
+        return Cow::Borrowed(model);
+    }
+    // A date such as `-2025-08-07`.
+    let is_date = |end: &str| {
+        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        end.split('-').map(str::len).eq([0, 4, 2, 2]) && end.split('-').all(digits)
+    };
+    let at = name.len().saturating_sub("-2025-08-07".len());
+    Cow::Owned(match name.get(at..) {
+        Some(end) if is_date(end) => name[..at].to_owned(),
+        _ => name.to_owned(),
+    })
 }
 
 /// The name without a trailing `-v1`.
@@ -64,6 +83,12 @@ mod tests {
             ("Claude-Opus-5-5", "claude-opus-5-5"),
             ("vertex_ai/claude-sonnet-4@20250514", "claude-sonnet-4"),
             ("gpt-5-codex", "gpt-5-codex"),
+            ("openai/gpt-5-2025-08-07", "gpt-5"),
+            ("GPT-5.2-Codex", "gpt-5.2-codex"),
+            ("o3-2025-04-16", "o3"),
+            ("models/gemini-2.5-pro", "gemini-2.5-pro"),
+            ("gpt-5-2025", "gpt-5-2025"),
+            ("x/Other-Model-2025-08-07", "x/Other-Model-2025-08-07"),
             ("glm-4.7", "glm-4.7"),
             ("", ""),
             ("claude", "claude"),

@@ -10,7 +10,6 @@ mod timeline;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::io::Write;
-use std::path::Path;
 
 use self::escape::{escaped, text};
 pub use self::index::{IndexedSession, index_page};
@@ -24,7 +23,6 @@ use super::text::{compaction_line, speaker, time};
 use super::walk::{ExportWalk, Sink};
 use super::{Detail, Options};
 use crate::Error;
-use crate::error::At as _;
 use crate::limits::{INPUT_BYTES_SHOWN, OUTPUT_HEAD_BYTES, OUTPUT_TAIL_BYTES, PICTURE_BYTES_MAX};
 use crate::session::{Actor, Agent, Branch, EntryRole, NodeId};
 
@@ -37,7 +35,6 @@ pub(super) fn write(
     options: &Options,
     path: &[NodeId],
     out: &mut dyn Write,
-    target: &Path,
 ) -> Result<(), Error> {
     let facts = SessionMetadata::read(source, options, path)?;
     let anchors = facts.contents.iter().enumerate().map(|(index, prompt)| (prompt.node, index + 1)).collect();
@@ -46,9 +43,9 @@ pub(super) fn write(
     sink.begin(&facts);
     timeline::push(source.session, path, &facts, &options.zone, &mut sink.out);
     sink.contents(&facts);
-    ExportWalk::new(source, options, &mut sink, out, target).main(path)?;
+    ExportWalk::new(source, options, &mut sink, out).main(path)?;
     sink.end(source.is_redacted());
-    out.write_all(sink.out.as_bytes()).at("write", target)
+    out.write_all(sink.out.as_bytes()).map_err(Error::export)
 }
 
 struct HtmlSink<'o> {

@@ -12,6 +12,7 @@ use tidings_transcript::roots::{FileInfo, Roots};
 
 use super::super::RootArgs;
 use super::table::{NO_PRICE, few};
+use crate::human;
 use crate::output::{Output, printable};
 
 /// Fields of the JSON that Claude Code sends to its status line, as far as they are needed.
@@ -127,7 +128,11 @@ pub(super) fn print(
     }
     line.context = reported.or(line.context);
     line.model = input.model.and_then(|model| model.display_name.or(model.id)).or(line.model);
-    if root.json { out.json(&line) } else { Ok(out.text(&(line.text() + "\n"))?) }
+    if root.json {
+        out.json(&line)
+    } else {
+        Ok(out.text(&(line.text(human::columns_of_terminal().unwrap_or(usize::MAX)) + "\n"))?)
+    }
 }
 
 /// Reads the sessions that changed since a time, and the given session in any case.
@@ -224,7 +229,7 @@ impl StatusLine {
         line
     }
 
-    fn text(&self) -> String {
+    fn text(&self, columns: usize) -> String {
         let is_unknown = |cost: Money| cost == Money::ZERO && self.unpriced;
         let cents = |cost: Money| if is_unknown(cost) { NO_PRICE.to_owned() } else { cost.cents() };
         let mut parts = vec![format!("{} today", cents(self.today_usd))];
@@ -240,7 +245,11 @@ impl StatusLine {
         }
         parts.extend(self.context.as_ref().map(ContextStatus::text));
         parts.extend(self.model.as_deref().map(printable));
-        parts.join(" · ")
+        // What matters most stands first; the last part is cut if even it does not fit.
+        while parts.len() > 1 && human::width(&parts.join(" · ")) > columns {
+            parts.pop();
+        }
+        human::fit(&parts.join(" · "), columns)
     }
 }
 

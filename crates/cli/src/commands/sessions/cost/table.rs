@@ -149,10 +149,9 @@ fn cells(total: &Total, digits: Digits) -> [String; HEADS.len()] {
     [number(total.responses), input, output, cache_write, cache_read, cost(total)]
 }
 
-/// Formats a cost. Usage with a cost of zero is of models without a price.
+/// Formats a cost.
 fn cost(total: &Total) -> String {
-    let used = total.tokens.prompt() > 0 || total.tokens.output > 0;
-    if used && total.cost == Money::ZERO { NO_PRICE.to_owned() } else { total.cost.cents() }
+    total.known_cost().map_or_else(|| NO_PRICE.to_owned(), Money::cents)
 }
 
 /// Formats a line with the key on the left and numbers on the right.

@@ -10,6 +10,7 @@ use tidings_protocol::json::Raw;
 use tidings_protocol::view::Block;
 use tidings_transcript::session::CommandTags;
 
+use crate::human;
 use crate::output::{BOLD, DIM, PLAIN, RED, printable};
 
 const TEXT_LINES_MAX: usize = 6;
@@ -20,8 +21,9 @@ pub(super) fn is_shown(entry: &EntryRef<'_>) -> bool {
     !entry.is_meta() && !parts(entry).is_empty()
 }
 
-/// Formats an entry; empty if it is bookkeeping. `who` names the session or the sub-agent, if needed.
-pub(super) fn shown(entry: &EntryRef<'_>, who: &str) -> String {
+/// Formats an entry in lines of at most `columns`; empty if it is bookkeeping. `who` names the session or the
+/// sub-agent, if needed.
+pub(super) fn shown(entry: &EntryRef<'_>, who: &str, columns: usize) -> String {
     if entry.is_meta() {
         return String::new();
     }
@@ -31,6 +33,8 @@ pub(super) fn shown(entry: &EntryRef<'_>, who: &str) -> String {
         let actor = if who.is_empty() { actor.to_owned() } else { format!("{who} {actor}") };
         for (index, line) in lines.iter().enumerate() {
             let (time, actor) = if index == 0 { (time.as_str(), actor.as_str()) } else { ("", "") };
+            let head = 8 + 1 + human::width(actor).max(9) + 1;
+            let line = human::fit(line, columns.saturating_sub(head));
             // Writing into a String cannot fail.
             let _ = writeln!(out, "{DIM}{time:8}{PLAIN} {BOLD}{actor:9}{PLAIN} {style}{line}{PLAIN}");
         }

@@ -14,6 +14,7 @@ use tidings_transcript::reader::{Content, Line};
 use self::wait::{ChangeWaiter, FollowEvent, FollowScope};
 use super::{RootArgs, unreadable};
 use crate::error::{CannotRun, Exit};
+use crate::human;
 use crate::output::{DIM, Output, PLAIN, YELLOW, printable};
 
 /// Follow a session while it is being written
@@ -148,16 +149,17 @@ impl FollowPrinter<'_> {
 
     fn print_text(&mut self, change: &News<'_>) -> io::Result<()> {
         let who = self.who(change);
+        let columns = human::columns_of_terminal().unwrap_or(usize::MAX);
         let file = change.path.file_name().unwrap_or_default().to_string_lossy();
         let text = match &change.change {
             Change::Line(line) => match &line.content {
-                Content::Entry(entry) => line::shown(entry, &who),
+                Content::Entry(entry) => line::shown(entry, &who, columns),
                 Content::Damaged(damage) => {
                     let finding = damage.finding(line.place);
                     let remark = format!("{file}:{}: {}", line.place.line, finding.message);
                     let mut text = format!("{YELLOW}damaged{PLAIN} {}\n", printable(&remark));
                     for saved in &damage.salvaged {
-                        text.push_str(&line::shown(&saved.entry.as_ref(), &who));
+                        text.push_str(&line::shown(&saved.entry.as_ref(), &who, columns));
                     }
                     text
                 }

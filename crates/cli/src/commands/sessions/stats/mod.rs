@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use jiff::{Timestamp, Zoned};
 use tidings_protocol::api::TranscriptStats;
-use tidings_transcript::cost::Ledger;
+use tidings_transcript::cost::{CostBy, Ledger, Prices, Query};
 use tidings_transcript::counts::{self, Counts};
 use tidings_transcript::list::{self, ListFilter};
 use tidings_transcript::roots::{SessionFiles, SessionScan};
@@ -67,13 +67,13 @@ impl Stats {
         drop(progress);
         let read = unreadable::warn(found.unreadable.iter().chain(&counted.unreadable), out)?;
         let now = Zoned::now();
-        let days = if root.json && self.svg.is_none() {
-            Vec::new()
+        let (days, models) = if root.json && self.svg.is_none() {
+            (Vec::new(), BTreeMap::new())
         } else {
             let mut chosen = SessionScan::default();
             chosen.sessions = sessions.into_iter().cloned().collect();
             let ledger = Ledger::read(&chosen, &mut cache, &|_| {});
-            days::active_days(&ledger, &now)
+            (days::active_days(&ledger, &now), models(&ledger, &now))
         };
         RootArgs::save(&mut cache, out)?;
         if let Some(path) = &self.svg {
@@ -85,13 +85,26 @@ impl Stats {
         if root.json {
             out.json(&stats)?;
         } else {
-            out.text(&render(&stats, &sum, &days, &now))?;
+            out.text(&render(&stats, &sum, &days, &models, &now))?;
         }
         Ok(read)
     }
 }
 
-fn render(stats: &TranscriptStats, sum: &Counts, days: &[ActiveDay], now: &Zoned) -> String {
+/// Responses by model, each counted once, as `sessions cost --by model` counts them.
+fn models(ledger: &Ledger, now: &Zoned) -> BTreeMap<String, u64> {
+    let query = Query::new(CostBy::Model, now.time_zone().clone(), now.timestamp());
+    let rows = ledger.report(&Prices::built_in(), &query).rows;
+    rows.into_iter().map(|row| (row.key, row.total.responses)).collect()
+}
+
+fn render(
+    stats: &TranscriptStats,
+    sum: &Counts,
+    days: &[ActiveDay],
+    models: &BTreeMap<String, u64>,
+    now: &Zoned,
+) -> String {
     const TOOLS_SHOWN: usize = 15;
     let mut text = String::new();
     let numbers = [
@@ -115,8 +128,8 @@ fn render(stats: &TranscriptStats, sum: &Counts, days: &[ActiveDay], now: &Zoned
     }
     text.push_str(&charts::heatmap(days, human::columns()));
     text.push_str(&charts::plot(days, human::columns()));
-    text.push_str(&bars("tools", &stats.tools, TOOLS_SHOWN));
-    text.push_str(&bars("responses by model", &sum.models, TOOLS_SHOWN));
+    text.push_str(&bars("tools", &stats.tools, TOOLS_SHOWN, human::columns()));
+    text.push_str(&bars("responses by model", models, TOOLS_SHOWN, human::columns()));
     text
 }
 
@@ -127,20 +140,25 @@ fn render(stats: &TranscriptStats, sum: &Counts, days: &[ActiveDay], now: &Zoned
     clippy::cast_precision_loss,
     reason = "bars are short"
 )]
-fn bars(title: &str, numbers: &BTreeMap<String, u64>, shown: usize) -> String {
-    const BAR_COLUMNS: f64 = 30.0;
+fn bars(title: &str, numbers: &BTreeMap<String, u64>, shown: usize, columns: usize) -> String {
+    const BAR_COLUMNS_MAX: usize = 30;
+    const NAME_COLUMNS_MAX: usize = 32;
+    const NUMBER_COLUMNS: usize = 9;
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let mut sorted: Vec<(&String, u64)> = numbers.iter().map(|(name, number)| (name, *number)).collect();
     sorted.sort_by_key(|(name, number)| (std::cmp::Reverse(*number), *name));
     let Some(&(_, largest)) = sorted.first() else { return String::new() };
-    let names =
-        sorted.iter().take(shown).map(|(name, _)| human::width(&printable(name))).max().unwrap_or(0).min(32);
+    let names = sorted.iter().take(shown).map(|(name, _)| human::width(&printable(name))).max().unwrap_or(0);
+    // Names matter more than bars, and two columns are between them.
+    let room = columns.saturating_sub(NUMBER_COLUMNS + 3 * 2);
+    let names = names.min(NAME_COLUMNS_MAX).min(room);
+    let bar_columns = BAR_COLUMNS_MAX.min(room - names);
     let mut text = format!("\n{BOLD}{title}{PLAIN}\n");
     for (name, number) in sorted.iter().take(shown) {
-        let eighths = (*number as f64 / largest as f64 * BAR_COLUMNS * 8.0).ceil() as usize;
+        let eighths = (*number as f64 / largest as f64 * (bar_columns * 8) as f64).ceil() as usize;
         let bar = format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8]);
         let name = human::padded(&printable(name), names);
-        let _ = writeln!(text, "  {name}  {:>9}  {DIM}{bar}{PLAIN}", human::count(*number));
+        let _ = writeln!(text, "  {name}  {:>NUMBER_COLUMNS$}  {DIM}{bar}{PLAIN}", human::count(*number));
     }
     if sorted.len() > shown {
         let rest: u64 = sorted[shown..].iter().map(|(_, number)| number).sum();

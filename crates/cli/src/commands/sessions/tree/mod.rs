@@ -15,6 +15,7 @@ use tidings_transcript::session::Session;
 use super::RootArgs;
 use crate::error::Exit;
 use crate::output::Output;
+use crate::pager::PagerArgs;
 
 /// Print the tree of a session: branches, sub-agents, compactions
 #[derive(Debug, Args)]
@@ -41,6 +42,9 @@ pub(crate) struct Tree {
     /// Print a graph for Graphviz
     #[arg(long, conflicts_with = "json")]
     dot: bool,
+
+    #[command(flatten)]
+    pager: PagerArgs,
 }
 
 /// Level of detail.
@@ -60,6 +64,7 @@ impl Tree {
         } else if self.dot {
             dot::print(&session, detail, out)?;
         } else {
+            out.page(&self.pager, None)?;
             text::print(&session, detail, out)?;
         }
         Ok(Exit::Success)

@@ -45,9 +45,8 @@ pub(super) fn print(session: &Session, detail: Detail, out: &mut Output) -> anyh
 fn head(session: &Session, detail: Detail, columns: usize) -> String {
     let mut name = format!("{BOLD}{}{PLAIN}", printable(session.id()));
     if let Some(title) = session.title() {
-        let title: String =
-            title.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(TEXT_MAX).collect();
-        let _ = write!(name, "  {}", printable(&title));
+        let title = printable(&title.split_whitespace().collect::<Vec<_>>().join(" "));
+        let _ = write!(name, "  {}", human::fit_words(&title, TEXT_MAX));
     }
     let abandoned: usize =
         session.lane_ids().map(|lane| session.branches(lane).len().saturating_sub(1)).sum();
