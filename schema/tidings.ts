@@ -322,6 +322,8 @@ export type Completions = {
   items: Array<string>,
   /** True if there are more than these. */
   more: boolean,
+  /** Descriptions of the commands by name, as far as the agent has sent them. */
+  about?: { [key in string]: string },
 };
 
 /** One message from a user to a session. */

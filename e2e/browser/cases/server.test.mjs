@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { accessibility, newContext, open, trouble } from "../lib/browser.mjs";
 import { Server } from "../lib/server.mjs";
-import { button, stage } from "../lib/setup.mjs";
+import { allow, button, stage } from "../lib/setup.mjs";
 
 const at = stage({ beside: `[[turn]]\nrepeat = true\ntext = "A real agent would say this."\n` });
 
@@ -69,4 +69,21 @@ test("p6 a link that is pasted into a tab which shows the door pairs it", async 
   page.wrong = page.wrong.filter((line) => !/ 40[13] /.test(line));
   assert.deepEqual(await trouble(page), []);
   await context.close();
+});
+
+test("p44 another demo begins with a prompt that it answers, and an edit in its project is no high risk", async () => {
+  const bare = await Server.start();
+  try {
+    const page = await at.visit({}, bare);
+    await page.getByRole("heading", { name: "Run this command?" }).waitFor();
+    await page.getByRole("link", { name: "Another demo" }).click();
+    assert.match(await page.getByLabel("First prompt").inputValue(), /off by a cent/);
+    await button(page, "Start").click();
+    await page.getByRole("heading", { name: "Run this command?" }).waitFor();
+    await allow(page);
+    await page.getByRole("heading", { name: "Change this file?" }).waitFor();
+    await page.locator(".needs-you .risk").getByText("medium risk").waitFor();
+  } finally {
+    await bare.stop();
+  }
 });

@@ -30,6 +30,29 @@ const at = stage({ script: SCRIPT });
 const address = ({ key }) => `${at.server.address}/#/s/${key}`;
 const done = (one, turns = 1) => at.server.until(one.key, (view) => view.state === "idle" && view.totals.turns === turns);
 
+test("p42 slash commands have the agent's descriptions, and internal ones are not offered", async () => {
+  const one = await at.server.session("Hello");
+  await done(one);
+  const page = await at.visit({ path: `#/s/${one.key}` });
+  await page.locator(".answer").first().waitFor();
+  const field = page.getByLabel("Message to the agent");
+  await field.fill("/");
+  const list = page.getByRole("listbox", { name: "Commands" });
+  await list.getByRole("option", { name: /^\/compact/ }).getByText("Summarise the conversation to free context").waitFor();
+  await list.getByRole("option", { name: /^\/usage/ }).getByText("Show what the session cost").waitFor();
+  await picture(page, "commands");
+  await field.fill("/__");
+  await list.waitFor({ state: "detached" });
+  const { items, about } = await at.server.call("GET", `sessions/${one.key}/commands`);
+  assert.ok(items.every((name) => !name.startsWith("__")));
+  assert.equal(about.mcp, "Manage MCP servers");
+
+  // The answer of a command is drawn as the Markdown that it is.
+  await field.fill("/context ");
+  await field.press("Enter");
+  await page.locator(".note.display h2, .note.display h3, .note.display h4").getByText("Context Usage").waitFor();
+});
+
 test("p45 auto mode can be chosen with the scope always, and only with it", async () => {
   const one = await at.server.session("Hello");
   const page = await at.visit({ path: `#/s/${one.key}` });

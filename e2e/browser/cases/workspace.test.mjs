@@ -178,3 +178,15 @@ test("a session gets a git worktree, which is removed after a clear confirmation
   await page.getByRole("heading", { name: "This session was deleted" }).waitFor();
   assert.ok(!existsSync(other));
 });
+
+test("p45 a session whose worktree was removed takes no prompts, and says why", async () => {
+  const page = await at.visit();
+  const { key } = await at.server.session("Say something", { worktree: "try/gone", title: "Gone" });
+  await at.server.until(key, (view) => view.state === "idle" && view.totals.turns === 1);
+  await page.goto(`${at.server.address}/#/s/${key}`);
+  await page.getByLabel("Message to the agent").waitFor();
+  await at.server.call("POST", `sessions/${key}/worktree/remove`, { discard: true });
+  await page.locator(".composer.limited").getByText("Its git worktree was removed").waitFor();
+  assert.equal(await page.getByLabel("Message to the agent").count(), 0);
+  assert.deepEqual(await accessibility(page), []);
+});

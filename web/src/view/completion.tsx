@@ -4,6 +4,7 @@ import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { getJson } from "../net/api.ts";
 import type { Completions } from "../wire.ts";
+import { InOrder } from "./revealed.tsx";
 
 export interface Wanted {
   kind: "command" | "file";
@@ -16,40 +17,6 @@ export interface Wanted {
 const SHOWN_MAX = 200;
 const FILES_MAX = 30;
 const WAIT_MS = 120;
-
-/**
- * Built-in commands of Claude Code. Those of projects, plugins and MCP servers have only a name on the wire.
- */
-const COMMANDS: Readonly<Record<string, string>> = {
-  "add-dir": "Add another working directory",
-  agents: "Manage sub-agents",
-  clear: "Start over with an empty context",
-  compact: "Summarise the conversation to free context",
-  config: "Change settings",
-  context: "Show what fills the context window",
-  cost: "Show tokens and cost of this session",
-  doctor: "Check the installation",
-  export: "Export the conversation",
-  help: "List commands",
-  init: "Write a CLAUDE.md for this project",
-  insights: "Report on how you use Claude Code",
-  mcp: "Manage MCP servers",
-  memory: "Edit memory files",
-  model: "Choose the model",
-  "output-style": "Choose the output style",
-  permissions: "Manage permission rules",
-  "pr-comments": "Show comments of a pull request",
-  "release-notes": "Show release notes",
-  rename: "Rename this session",
-  resume: "Resume another session",
-  review: "Review a pull request",
-  rewind: "Rewind files and conversation",
-  "security-review": "Look for security problems in the changes",
-  status: "Show version, model and account",
-  statusline: "Set up the status line",
-  todos: "Show the to-do list",
-  usage: "Show the limits of the plan",
-};
 
 /** The word at the caret, if it can be completed. */
 export function wantedAt(text: string, cursor: number): Wanted | undefined {
@@ -68,7 +35,7 @@ export function useCompletions(session: string, wanted: Wanted | undefined, comm
   useEffect(() => {
     if (wanted === undefined) return undefined;
     if (wanted.kind === "command" && commands.length > 0) {
-      setFound({ for: name, items: commands.filter((one) => one.includes(wanted.stem)).sort((one, other) => rank(one, wanted.stem) - rank(other, wanted.stem)) });
+      setFound({ for: name, items: commands.filter((one) => isPublic(one) && one.includes(wanted.stem)).sort((one, other) => rank(one, wanted.stem) - rank(other, wanted.stem)) });
       return undefined;
     }
     const abort = new AbortController();
@@ -87,11 +54,31 @@ export function useCompletions(session: string, wanted: Wanted | undefined, comm
   return wanted !== undefined && found.for === name ? found.items.slice(0, SHOWN_MAX) : [];
 }
 
+/** Descriptions of the commands of a session, fetched when the first one is about to be completed. */
+export function useDescriptions(session: string, isWanted: boolean, commands: readonly string[]): Readonly<Record<string, string>> {
+  const [about, setAbout] = useState<Readonly<Record<string, string>>>({});
+  useEffect(() => {
+    if (!isWanted) return undefined;
+    const abort = new AbortController();
+    getJson<Completions>(`sessions/${encodeURIComponent(session)}/commands`, {}, abort.signal).then(
+      (list) => setAbout(list.about ?? {}),
+      () => undefined,
+    );
+    return () => abort.abort();
+  }, [session, isWanted, commands]);
+  return about;
+}
+
+/** True for a command of people; the others are for programs that embed Claude Code. */
+function isPublic(command: string): boolean {
+  return !command.startsWith("__");
+}
+
 function rank(item: string, stem: string): number {
   return item.startsWith(stem) ? 0 : 1;
 }
 
-export function CompletionList({ items, active, wanted, choose }: { items: string[]; active: number; wanted: Wanted; choose: (item: string) => void }): VNode | null {
+export function CompletionList({ items, active, wanted, about, choose }: { items: string[]; active: number; wanted: Wanted; about: Readonly<Record<string, string>>; choose: (item: string) => void }): VNode | null {
   const list = useRef<HTMLUListElement>(null);
   useEffect(() => list.current?.children[active]?.scrollIntoView({ block: "nearest" }), [active, items]);
   if (items.length === 0) return null;
@@ -109,7 +96,7 @@ export function CompletionList({ items, active, wanted, choose }: { items: strin
           }}
         >
           {wanted.kind === "command" ? `/${item}` : item}
-          {wanted.kind === "command" && COMMANDS[item] !== undefined && <span class="completion-about">{COMMANDS[item]}</span>}
+          {wanted.kind === "command" && about[item] !== undefined && <span class="completion-about" title={about[item]}><InOrder text={about[item].split("\n")[0] ?? ""} /></span>}
         </li>
       ))}
     </ul>

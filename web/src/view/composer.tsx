@@ -14,7 +14,7 @@ import { can, possibleCommands } from "../model/capabilities.ts";
 import type { Conversation } from "../model/conversation.ts";
 import { earlierPrompts, recall } from "../model/recall.ts";
 import type { Delivery, SessionView } from "../wire.ts";
-import { CompletionList, useCompletions, wantedAt } from "./completion.tsx";
+import { CompletionList, useCompletions, useDescriptions, wantedAt } from "./completion.tsx";
 import { Icon } from "./icons.tsx";
 import { InOrder } from "./revealed.tsx";
 import { ServerText } from "./server-text.tsx";
@@ -84,6 +84,7 @@ export function Composer({ session, capabilities, all, busy }: Props): VNode {
   const chooser = useRef<HTMLInputElement>(null);
   const wanted = wantedAt(text, cursor);
   const items = useCompletions(session, wanted, all.slashCommands);
+  const about = useDescriptions(session, wanted?.kind === "command", all.slashCommands);
   const shown = wanted === undefined ? [] : wanted.kind === "command" ? possibleCommands({ capabilities }, items) : items;
 
   // Hints about Tab and Shift are useless without a keyboard.
@@ -190,7 +191,7 @@ export function Composer({ session, capabilities, all, busy }: Props): VNode {
         attach(event.dataTransfer?.files ?? []);
       }}
     >
-      {wanted !== undefined && <CompletionList items={shown} active={active} wanted={wanted} choose={complete} />}
+      {wanted !== undefined && <CompletionList items={shown} active={active} wanted={wanted} about={about} choose={complete} />}
       {picked.length > 0 && (
         <ul class="picked">
           {picked.map((one, index) => (

@@ -314,7 +314,7 @@ impl Memory {
             view.waits_for = self.observed.as_ref().and_then(|observed| observed.waits_for());
         }
         match &self.observed {
-            None if self.settings.launch.backend.is_none() => view,
+            None if self.settings.launch.backend.is_none() || self.settings.lost_worktree() => view,
             _ => {
                 let Offer { capabilities, limited } = self.offer();
                 SessionView { capabilities, limited, ..view }

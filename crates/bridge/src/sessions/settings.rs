@@ -326,10 +326,22 @@ impl SessionSettings {
         row.cli_sessions.iter().chain(copy).cloned().collect()
     }
 
+    /// True if the worktree in which the agent worked was removed: no agent can start there again.
+    pub(super) fn lost_worktree(&self) -> bool {
+        self.worktree.as_ref().is_some_and(|worktree| worktree.removed)
+    }
+
     /// The reason for which this server offers nothing but reading.
     fn limited(&self) -> Option<String> {
-        let continued = self.continued_on.as_deref().map(continued_elsewhere);
-        continued.or_else(|| self.is_observed.then(|| "It runs outside of this server".to_owned()))
+        if let Some(node) = &self.continued_on {
+            Some(continued_elsewhere(node))
+        } else if self.is_observed {
+            Some("It runs outside of this server".to_owned())
+        } else if self.lost_worktree() {
+            Some("Its git worktree was removed; the branch still exists".to_owned())
+        } else {
+            None
+        }
     }
 
     /// Refuses settings that would leave no room for prompts and for the agent's reports.

@@ -1,5 +1,7 @@
 //! Lists and other read-only responses.
 
+use std::collections::BTreeMap;
+
 use super::{PendingPermission, PendingQuestion, QueuedInput, closed_enums, shapes};
 use crate::ui::UiMessage;
 
@@ -142,11 +144,16 @@ shapes! {
     }
 
     /// Completions for the prompt field: files of a session, or its slash commands.
+    #[derive(Default)]
     pub struct Completions {
         /// Paths below the folder of the session, or commands without their slash.
         pub items: Vec<String>,
         /// True if there are more than these.
         pub more: bool,
+        /// Descriptions of the commands by name, as far as the agent has sent them.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        #[cfg_attr(feature = "typescript", ts(optional, as = "Option<BTreeMap<String, String>>"))]
+        pub about: BTreeMap<String, String>,
     }
 
     /// Archived sessions: copies of sessions on disk that Claude Code has deleted, or will delete.

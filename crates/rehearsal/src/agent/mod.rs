@@ -45,6 +45,7 @@ mod wait;
 mod world;
 
 use std::io::Write as _;
+use std::path::Path;
 
 use args::{Args, Format};
 pub use ids::Ids;
@@ -57,6 +58,15 @@ use crate::script::Script;
 
 /// Default script.
 pub const DEMO: &str = include_str!("../demo.toml");
+
+/// Folder of the files in the default script.
+const DEMO_FOLDER: &str = "/home/dev/demo";
+
+/// The default script with its files in this folder, so that they belong to the project of the session.
+pub fn demo_in(folder: &Path) -> String {
+    let folder = folder.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
+    DEMO.replace(DEMO_FOLDER, &folder)
+}
 
 /// Plays `claude` with these arguments; returns the exit code.
 pub fn run(arguments: &[String], script: Script, mut world: World) -> i32 {

@@ -31,10 +31,12 @@ pub(crate) async fn list_commands(
 ) -> Answer<Completions> {
     let view = visibility::session(&api.sessions, &caller, &id).await?;
     let items = newest_commands(&**api.sessions.broadcast().journal(), &Key::new(&view.key)?).await?;
-    Ok(Json(Completions { items, more: false }))
+    let about = api.sessions.command_descriptions(&view.key, &items)?;
+    Ok(Json(Completions { items, more: false, about }))
 }
 
-/// The newest list of commands. The CLI sends one when it starts and when its commands change.
+/// The newest list of commands, without internal ones. The CLI sends one when it starts and when its commands
+/// change.
 pub(crate) async fn newest_commands(journal: &dyn Journal, key: &Key) -> Result<Vec<String>, Error> {
     let mut before = None;
     for _ in 0..COMMANDS_PAGES_MAX {
@@ -53,13 +55,16 @@ fn commands_of(event: &Event) -> Option<Vec<String>> {
     if !matches!(event.kind.as_str(), "SessionStarted" | "SettingsChanged") {
         return None;
     }
-    match &*event.message()? {
+    let mut commands = match &*event.message()? {
         UiMessage::SessionStarted(started) => {
             Some(started.slash_commands.clone()).filter(|commands| !commands.is_empty())
         }
         UiMessage::SettingsChanged(changed) => changed.slash_commands.clone(),
         _ => None,
-    }
+    }?;
+    // Programs that embed the CLI use these.
+    commands.retain(|name| !name.starts_with("__"));
+    Some(commands)
 }
 
 #[derive(Debug, Deserialize)]
@@ -95,7 +100,11 @@ pub(crate) async fn find_files(
     found.sort();
     let more = is_cut || found.len() > COMPLETIONS_MAX;
     found.truncate(COMPLETIONS_MAX);
-    Ok(Json(Completions { items: found.into_iter().map(|(_, path)| path).collect(), more }))
+    Ok(Json(Completions {
+        items: found.into_iter().map(|(_, path)| path).collect(),
+        more,
+        ..Completions::default()
+    }))
 }
 
 /// Refuses a folder that was replaced after the session was created. A folder that no longer exists has no
@@ -229,5 +238,14 @@ mod tests {
             let event = Event::of(&draft, Cursor::new(Epoch::from_random(1), 1));
             assert_eq!(commands_of(&event).map(|commands| commands.len()), count, "{body}");
         }
+    }
+
+    #[test]
+    fn p42_internal_commands_are_not_listed() {
+        let body = r#"{"SettingsChanged":{"session_id":1,"slash_commands":["compact","__remote-workflow"]}}"#;
+        let kind = Kind::new("SettingsChanged").unwrap();
+        let draft = Draft::new(Class::Durable, jiff::Timestamp::UNIX_EPOCH, kind, body.as_bytes());
+        let event = Event::of(&draft, Cursor::new(Epoch::from_random(1), 1));
+        assert_eq!(commands_of(&event).unwrap(), ["compact"]);
     }
 }

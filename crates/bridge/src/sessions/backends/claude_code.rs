@@ -6,6 +6,7 @@ use tidings_agent::{AgentSession, Command};
 use tidings_protocol::api::{
     AgentOption, AgentOptionValue, ModelChoice, ModelList, Rewound, SessionCapability,
 };
+use tidings_protocol::control::SlashCommand;
 
 use super::{Backend, BackendCall, Offer, PromptOutcome, Setting};
 use crate::auth::capabilities;
@@ -180,6 +181,10 @@ impl Backend for ClaudeCode {
 
     fn models(&self) -> Vec<ModelChoice> {
         self.0.client().info().models.into_iter().map(choice).collect()
+    }
+
+    fn commands(&self) -> Vec<SlashCommand> {
+        self.0.client().info().commands
     }
 
     fn choices(&self) -> BoxFuture<'_, ModelList> {

@@ -13,6 +13,7 @@ mod claude_code;
 use futures_core::future::BoxFuture;
 use tidings_agent::Command;
 use tidings_protocol::api::{ModelChoice, ModelList, Rewound, SessionCapability, SessionCommand};
+use tidings_protocol::control::SlashCommand;
 
 pub(in crate::sessions) use self::acp_agent::{AcpAgent, refusal_of_agent};
 pub(in crate::sessions) use self::claude_code::{ClaudeCode, EFFORT};
@@ -77,6 +78,11 @@ pub(in crate::sessions) trait Backend: Send + Sync {
 
     /// The models that it can use, if it says so.
     fn models(&self) -> Vec<ModelChoice> {
+        Vec::new()
+    }
+
+    /// Its slash commands, with their descriptions, if it says so.
+    fn commands(&self) -> Vec<SlashCommand> {
         Vec::new()
     }
 

@@ -1,11 +1,14 @@
-//! Version and models of Claude Code.
+//! Version, models and commands of Claude Code.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use tidings_protocol::TESTED_CLAUDE_CODE;
 use tidings_protocol::api::{MetaClaude, ModelChoice};
 
+use crate::error::Error;
+use crate::journal::Key;
 use crate::sessions::Sessions;
 use crate::sessions::entry::Entry;
 
@@ -18,6 +21,8 @@ const COMPARED: &[&str] = &["2.1.197", "2.1.310", "2.1.325", "2.1.326"];
 pub(in crate::sessions) struct ClaudeFacts {
     version: Arc<Mutex<Version>>,
     models: Mutex<Vec<ModelChoice>>,
+    /// Descriptions of built-in slash commands, by name.
+    commands: Mutex<BTreeMap<String, String>>,
 }
 
 #[derive(Debug, Default)]
@@ -77,6 +82,25 @@ impl Sessions {
             *cached = models;
         }
         cached.clone()
+    }
+
+    /// Descriptions of these slash commands of a session, as its agent lists them. Without an agent those of
+    /// built-in commands are known from the last one; commands of other projects are not shown.
+    pub(crate) fn command_descriptions(
+        &self,
+        key: &str,
+        names: &[String],
+    ) -> Result<BTreeMap<String, String>, Error> {
+        let agent = self.active().get(&Key::new(key)?).and_then(|used| used.entry.agent());
+        let own = agent.map(|agent| agent.commands()).unwrap_or_default();
+        let mut cached = self.0.claude.commands.lock();
+        let builtin = own.iter().filter(|command| command.builtin == Some(true));
+        cached.extend(builtin.map(|command| (command.name.clone(), command.description.clone())));
+        let mut known = cached.clone();
+        drop(cached);
+        known.extend(own.into_iter().map(|command| (command.name, command.description)));
+        known.retain(|name, about| !about.is_empty() && names.contains(name));
+        Ok(known)
     }
 }
 

@@ -50,7 +50,7 @@ To replace `claude`, save this as `claude`, make it executable and put it first 
 pub(crate) fn run(args: &AgentArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let script = match &args.script {
         Some(path) => super::script(path)?,
-        None => Script::parse(agent::DEMO)?,
+        None => Script::parse(&agent::demo_in(&env::current_dir()?))?,
     };
     out.flush()?;
     let code = agent::run(&args.arguments, script, world(args)?);
