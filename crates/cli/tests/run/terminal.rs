@@ -437,9 +437,10 @@ fn long_session(sandbox: &Sandbox) {
     for number in 0..200 {
         let parent = if number == 0 { "null".to_owned() } else { format!("\"u{}\"", number - 1) };
         let text = if number == 150 { "the zebrafinch sings" } else { "nothing of interest" };
-        lines += &format!(
+        let line = format!(
             r#"{{"type":"user","uuid":"u{number}","parentUuid":{parent},"cwd":"/home/dev/demo","message":{{"role":"user","content":"{number}: {text}"}}}}"#
         );
+        lines.push_str(&line);
         lines.push('\n');
     }
     std::fs::write(folder.join("aaaaaaaa-2222-4333-8444-555555555555.jsonl"), lines).unwrap();
@@ -460,13 +461,12 @@ fn long_output_goes_through_a_pager_that_can_be_turned_off() {
     let (code, text) = window.ended();
     assert_eq!(code, 0, "{text}");
     assert!(!text.contains("199: nothing") && !text.contains("error"), "{text}");
-    let off: [(&[&str], &[(&str, &str)]); 3] = [
-        (&["--no-pager"], &[("PAGER", "echo PAGED; true")]),
-        (&[], &[("PAGER", "echo PAGED; true"), ("TERM", "dumb")]),
-        (&[], &[("PAGER", "echo PAGED; true"), ("TIDINGS_PAGER", "")]),
-    ];
-    for (more, environment) in off {
-        let mut window = in_terminal(&sandbox, &[&show[..], more].concat(), environment);
+    let off =
+        [(Some("--no-pager"), ("LESS", "FRX")), (None, ("TERM", "dumb")), (None, ("TIDINGS_PAGER", ""))];
+    for (more, setting) in off {
+        let arguments: Vec<&str> = show.iter().copied().chain(more).collect();
+        let environment = [("PAGER", "echo PAGED; true"), setting];
+        let mut window = in_terminal(&sandbox, &arguments, &environment);
         let (code, text) = window.ended();
         assert_eq!(code, 0, "{text}");
         assert!(!text.contains("PAGED") && text.contains("199: nothing"), "{text}");

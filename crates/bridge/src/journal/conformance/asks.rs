@@ -82,7 +82,7 @@ pub(super) async fn inputs_that_people_changed_are_found_by_their_calls(stage: S
         stage.journal.settle(key, &AskId::new(id).unwrap(), settle).await.unwrap();
     }
     stage.journal.ask(&key, fence, ask("toolu_4", 1)).await.unwrap();
-    let all = vec![("toolu_1".to_owned(), Some(ran.clone())), ("toolu_3".to_owned(), Some(ran))];
+    let all = [("toolu_1".to_owned(), Some(ran.clone())), ("toolu_3".to_owned(), Some(ran))];
     for (cli_session, expected) in [(None, &all[..]), (Some("cli-1"), &all[..1]), (Some("cli-2"), &all[..0])]
     {
         let answers = stage.journal.changed_inputs(cli_session).await.unwrap();

@@ -208,7 +208,7 @@ fn c29_a_prompt_that_is_sent_into_a_turn_does_not_cut_the_paragraph_that_is_bein
     let events = [
         text_chunk("The first half of a sentence, "),
         prompt.into(),
-        UiMessage::System { message: "Hook runs".to_owned(), session_id: 1 },
+        UiMessage::System { message: "Hook runs".to_owned(), session_id: Some(1) },
         text_chunk("and its second half."),
         TextEnded::new(1, turn()).into(),
         text_chunk("Shorter."),
