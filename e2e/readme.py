@@ -80,7 +80,8 @@ def problems_of(programs: Programs, root: Path) -> list[str]:
 def _program(example: Path) -> str:
     """The text of an example without its description and its lint attribute, which the README leaves out."""
     lines = example.read_text().splitlines(keepends=True)
-    return "".join(lines[next(i for i, line in enumerate(lines) if line.startswith("use ")):])
+    starts = ("use ", "#[tokio::main")
+    return "".join(lines[next(i for i, line in enumerate(lines) if line.startswith(starts)):])
 
 
 def _build(crate: Path, snippets: dict[str, str]) -> tuple[Path | None, str]:

@@ -165,6 +165,8 @@ def _everything(talk: Talk) -> list[str]:
     pane.keys("C-c")
     pane.wait_screen(lambda screen: "interrupted" in screen and is_idle(screen))
     pane.keys("C-c")
+    pane.wait_screen("press Ctrl-C again to leave")
+    pane.keys("C-c")
     if pane.wait(pane.exit_status, "the end") != "130":
         problems.append(f"it ended with {pane.exit_status()}")
     return problems

@@ -147,7 +147,7 @@ def _r11_steered(run: Run, number: int) -> list[str]:
     if status not in (200, 202):
         return [f"the prompt got {status} {body}"]
     run.prompts.append(prompt)
-    run.terminal.wait_screen(lambda screen: DONE in screen.rpartition(prompt)[2])
+    run.terminal.wait_screen(lambda screen: prompt in screen and DONE in screen.rpartition(prompt)[2])
     run.idle()
     return []
 

@@ -207,7 +207,7 @@ def _prefixes(run: SteeredRun) -> list[str]:
     run.wait(made.exists, "the file of the shell command")
     run.idle()
     problems += _accepted(run.send("/context", prompts))
-    run.terminal.wait_screen("Context Usage")
+    run.terminal.wait_screen("Context usage")
     run.wait(lambda: not run.queued(), "an empty queue")
     problems += _accepted(run.send("after the commands, please [greet]", prompts))
     run.said_to_model("after the commands, please [greet]")

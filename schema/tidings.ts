@@ -929,7 +929,7 @@ export type InboxItem = {
 };
 
 /** Kind of an item. */
-export type InboxKind = "permission" | "question" | "plan" | "finished" | "failed" | "denied" | "limit" | "agent_gone" | "disk_full";
+export type InboxKind = "permission" | "question" | "plan" | "dialog" | "finished" | "failed" | "denied" | "limit" | "agent_gone" | "disk_full";
 
 /** One page of the inbox. */
 export type InboxPage = {
@@ -2184,6 +2184,11 @@ export type SessionStateChanged = {
   /** Reason for an unexpected end. */
   error?: string,
   /**
+   * Dialog in the agent's own terminal that it waits in, as the agent names it, such as
+   * `permission prompt`. It is answered there; absent if a pending request of the session is.
+   */
+  waits_for?: string,
+  /**
    * Cost of responses that the process did not report before it ended, at list prices, in US
    * dollars.
    */
@@ -2299,6 +2304,11 @@ export type SessionView = {
   pending_permissions: number,
   /** Number of pending questions. */
   pending_questions: number,
+  /**
+   * Dialog that the session waits in where it runs, as the agent names it, such as `permission
+   * prompt`. It is answered there; absent if a pending request is.
+   */
+  waits_for?: string,
   /** Number of queued prompts. */
   queued: number,
   /** Last message, as one line. */
@@ -3051,8 +3061,8 @@ export type TurnResult = {
   /** Cost of this turn, sub-agents included. */
   turn_cost_usd?: number,
   /**
-   * List price of the response that an interrupt cut off. The agent does not include it in
-   * `cost_usd` and `turn_cost_usd`.
+   * List price of the response that an interrupt cut off, if the agent leaves it out of `cost_usd`
+   * and `turn_cost_usd`; some versions of Claude Code include it.
    */
   interrupted_cost_usd?: number,
   /** Tokens of this turn, sub-agents excluded. */

@@ -13,8 +13,8 @@ TOKEN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|\.\.\.|=>|[A-
 DECLARED = re.compile(
     r"^(?:export )?(?:declare )?(?:type|interface) (\w+)(?:<[^{}()]*?>)?\s*(?:extends ([^{]*))?(?:=|(?=\{))", re.MULTILINE)
 STRINGS_AND_COMMENTS = re.compile(r"""('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")|/\*.*?\*/|//[^\n]*""", re.DOTALL)
-# A type that refers to itself ends here.
-DEPTH_MAX = 8
+# A type that refers to itself ends here; the published ones need 12.
+DEPTH_MAX = 16
 MISSING = object()
 
 

@@ -1,8 +1,8 @@
 //! The versions of Claude Code, the SDKs and other agents that the tests run with.
 //!
-//! Each is pinned in one file of `e2e`, from which a package manager installs it. The other places that name it
-//! are listed here; `cargo run -p xtask -- pins` rewrites them, and a tidy rule compares them. `make pin` changes
-//! the pins themselves.
+//! Each is pinned in one file of `e2e`, from which a package manager installs it. The other places that name
+//! it are listed here; `cargo run -p xtask -- pins` rewrites them, and a tidy rule compares them. `make pin`
+//! changes the pins themselves.
 
 use crate::Outcome;
 use crate::repo::{self, TextFile};
@@ -21,8 +21,8 @@ const PINS: &[(&str, &str, &str)] = &[
     ("goose", "e2e/goose/package.json", "\"@aaif/goose-binary-linux-x64\": \""),
 ];
 
-/// The other places: a file, and a part of its text with the names of pins in braces. `{compared}` are the other
-/// versions in the titles of `docs/drift`.
+/// The other places: a file, and a part of its text with the names of pins in braces. `{compared}` are the
+/// other versions in the titles of `docs/drift`.
 const PLACES: &[(&str, &str)] = &[
     ("e2e/cli/package.json", "\"@anthropic-ai/claude-code-linux-arm64\": \"{claude}\""),
     ("crates/protocol/src/lib.rs", "TESTED_CLAUDE_CODE: &str = \"{claude}\";"),

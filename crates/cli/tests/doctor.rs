@@ -228,5 +228,5 @@ fn the_settings_of_the_server_are_looked_at() {
     let settings = check(&report, "settings");
     assert_eq!((code, &settings["ok"]), (1, &Value::Bool(false)), "{report:#}");
     assert!(settings["found"].as_str().unwrap().contains("line 1, `live_max`"), "{settings}");
-    assert!(settings["hint"].as_str().unwrap().contains("operating.md"), "{settings}");
+    assert!(settings["hint"].as_str().unwrap().contains("serve --help"), "{settings}");
 }

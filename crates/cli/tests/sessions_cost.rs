@@ -380,7 +380,7 @@ fn a_status_line_is_one_short_line() {
     let home = Home::new();
     let told = r#"{"session_id":"two","model":{"id":"claude-opus-4-5","display_name":"Opus 4.5"},"cost":{}}"#;
     let said = |args: &[&str], stdin: &str| {
-        let output = home.command(args).write_stdin(stdin).output().unwrap();
+        let output = home.command(args).env("COLUMNS", "200").write_stdin(stdin).output().unwrap();
         assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0));
         String::from_utf8(output.stdout).unwrap()
     };

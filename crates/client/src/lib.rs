@@ -56,9 +56,9 @@
 //!
 //! # Features and types of other crates
 //!
-//! Types of other crates in signatures are re-exported: [`CancellationToken`], [`BoxFuture`], [`Uuid`], and with
-//! the feature `schema` the crate `schemars`. Everything that starts or drives a session must run inside a
-//! tokio runtime with I/O and time enabled, as `#[tokio::main]` makes it; without a runtime it is an error.
+//! Types of other crates in signatures are re-exported: [`CancellationToken`], [`BoxFuture`], [`Uuid`], and
+//! with the feature `schema` the crate `schemars`. Everything that starts or drives a session must run inside
+//! a tokio runtime with I/O and time enabled, as `#[tokio::main]` makes it; without a runtime it is an error.
 //!
 //! | feature | adds |
 //! |---|---|

@@ -20,10 +20,10 @@ use crate::transport::{Process, Transport};
 
 /// Sends one prompt to Claude Code and streams all messages until the session is done.
 ///
-/// The session starts when the first message is polled, and ends with the stream. Each turn has a message that
-/// is its result, and messages about the session may follow it; a result that reports a failure is a message,
-/// not an error. [`Query::text`] waits for the answer, and [`Query::text_stream`] yields its text as it is
-/// written.
+/// The session starts when the first message is polled, and ends with the stream. Each turn has a message
+/// that is its result, and messages about the session may follow it; a result that reports a failure is a
+/// message, not an error. [`Query::text`] waits for the answer, and [`Query::text_stream`] yields its text as
+/// it is written.
 ///
 /// No message is lost: while the messages are not read, the session waits, after some thousands of them. It
 /// must be polled inside a tokio runtime.

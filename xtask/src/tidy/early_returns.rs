@@ -1,7 +1,7 @@
 //! No test returns before its end: it would pass without checking anything.
 //!
-//! A test that needs a program, a user or a folder that may be missing fails without it, or is listed here with the
-//! reason.
+//! A test that needs a program, a user or a folder that may be missing fails without it, or is listed here
+//! with the reason.
 
 use super::Finding;
 use crate::repo::TextFile;

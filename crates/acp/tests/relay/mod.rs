@@ -40,7 +40,7 @@ fn r9_every_request_gets_an_answer_with_its_id() {
         told[0]["id"].clone()
     };
     assert_eq!(id_of(r#"{"jsonrpc":"2.0","id":7,"method":8}"#, &mut relay), 7);
-    assert_eq!(id_of(r#"{"method":"session/prompt","params":{"prompt":[},"id":"a"}"#, &mut relay), "a");
+    assert_eq!(id_of(r#"{"method":"session/prompt","params":{"prompt":[what]},"id":"a"}"#, &mut relay), "a");
     assert_eq!(id_of("nonsense", &mut relay), Value::Null);
     // With the idempotency key it is longer than what a server takes.
     let prompt = |text: &str| {

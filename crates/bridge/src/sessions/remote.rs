@@ -304,18 +304,21 @@ impl Sessions {
         let view = without_terminal(SessionView { behind, ..view });
         let Some(node) = &view.node else { return view };
         let continued = self.0.remote.get().and_then(|remote| remote.continued_on(node, &view.key));
-        if let Some(other) = continued {
-            let limited = Some(continued_elsewhere(&other));
-            return SessionView { limited, capabilities: Vec::new(), ..view };
-        }
+        let continued = continued.map(|other| continued_elsewhere(&other));
         let state = self.0.remote.get().map_or(NodeState::Unreachable(None), |remote| remote.state_of(node));
-        let NodeState::Unreachable(heard) = state else { return view };
+        let NodeState::Unreachable(heard) = state else {
+            return match continued {
+                Some(limited) => SessionView { limited: Some(limited), capabilities: Vec::new(), ..view },
+                None => view,
+            };
+        };
         let since = heard.map(|heard| heard.to_string()).unwrap_or_default();
         let limited = match heard {
             Some(heard) => format!("Its server `{node}` is not connected; it was last heard of at {heard}"),
             None => format!("Its server `{node}` is not connected"),
         };
-        SessionView { unreachable: Some(since), limited: Some(limited), capabilities: Vec::new(), ..view }
+        let limited = Some(continued.unwrap_or(limited));
+        SessionView { unreachable: Some(since), limited, capabilities: Vec::new(), ..view }
     }
 }
 

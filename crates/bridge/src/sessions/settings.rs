@@ -48,7 +48,8 @@ pub(super) struct SessionSettings {
     pub(super) last_answer: u64,
     /// Prompts that the agent has not certainly received, the oldest first.
     pub(super) queue: Vec<Queued>,
-    /// The session of the CLI whose history this one began with, and the copy of it that was made for this one.
+    /// The session of the CLI whose history this one began with, and the copy of it that was made for this
+    /// one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) continued: Vec<String>,
     /// The first prompt, in one line.

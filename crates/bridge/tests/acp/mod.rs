@@ -70,7 +70,7 @@ async fn a_prompt_streams_updates_and_ends_with_its_reason() {
 
     let listed = other.call("session/list", json!({})).await;
     assert_eq!(listed["sessions"][0]["sessionId"], session.as_str());
-    assert_eq!(listed["sessions"][0]["title"], "hello");
+    assert_eq!(listed["sessions"][0]["title"], "more", "the last prompt, as in every list of sessions");
     let elsewhere = other.call("session/list", json!({"cwd": "/elsewhere"})).await;
     assert_eq!(elsewhere["sessions"], json!([]));
 }

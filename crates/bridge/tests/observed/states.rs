@@ -81,9 +81,11 @@ async fn r2_the_request_of_a_hook_takes_the_place_of_the_dialog() {
     terminal.until(|session| session["waits_for"] == "permission prompt").await;
     let request = json!({"tool_name": "Bash", "tool_input": {"command": "make"}});
     let held = terminal.hook("PermissionRequest", &request, "1").await;
-    let session = terminal.until(|session| session["pending_permissions"] == 1).await;
+    let is_answerable = |session: &Value| {
+        session["pending_permissions"] == 1 && session["capabilities"] == json!(["answer", "take_over"])
+    };
+    let session = terminal.until(is_answerable).await;
     assert_eq!(session.get("waits_for"), None);
-    assert_eq!(session["capabilities"], json!(["answer", "take_over"]));
     until_inbox(&terminal, |items| {
         !items.iter().any(waits) && items.iter().any(|item| item["kind"] == "permission")
     })

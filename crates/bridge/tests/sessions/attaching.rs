@@ -83,12 +83,12 @@ async fn long_prompts_are_refused_while_others_wait_and_the_session_goes_on() {
     let session = server.create("look").await;
     let mut subscriber = server.subscribe(&session).await;
     let id = subscriber.asked().await;
-    let long = || say(&"x".repeat(1700 << 10));
+    let long = || say(&"x".repeat(5000 << 10));
     server.sessions.input(&me(), &session.key, long()).await.unwrap();
     let refused = server.sessions.input(&me(), &session.key, long()).await.unwrap_err();
     assert_eq!((refused.code(), refused.hint().contains("cancel")), (Code::TooMany, true), "{refused}");
     // As JSON, it is twice as long.
-    let quotes = server.sessions.input(&me(), &session.key, say(&"\"".repeat(2 << 20))).await.unwrap_err();
+    let quotes = server.sessions.input(&me(), &session.key, say(&"\"".repeat(5 << 20))).await.unwrap_err();
     assert_eq!((quotes.code(), quotes.message().contains("prompt")), (Code::TooLarge, true), "{quotes}");
     server.sessions.input(&me(), &session.key, say("short")).await.unwrap();
     server.sessions.answer_permission(&me(), &session.key, &id, yes()).await.unwrap();

@@ -190,7 +190,8 @@ impl Screen {
         self.notes.out.flush()
     }
 
-    /// Sets the width of the terminal, which has changed. A narrower terminal wraps the lines that were drawn.
+    /// Sets the width of the terminal, which has changed. A narrower terminal wraps the lines that were
+    /// drawn.
     pub(crate) fn resized(&mut self, columns: usize) {
         self.columns = columns;
     }

@@ -451,7 +451,7 @@ fn long_output_goes_through_a_pager_that_can_be_turned_off() {
     let sandbox = Sandbox::playing(ASKS);
     long_session(&sandbox);
     let show = ["sessions", "show", "aaaaaaaa"];
-    let pager = "echo PAGED; cat; echo ENDED; true";
+    let pager = "cat; echo PAGED; echo ENDED; true";
     let mut window = in_terminal(&sandbox, &show, &[("TIDINGS_PAGER", pager), ("PAGER", "false")]);
     let (code, text) = window.ended();
     assert_eq!(code, 0, "{text}");

@@ -29,8 +29,10 @@ fn the_server_raises_the_limit_of_open_files_for_itself_only() {
     for (lease, is_raised) in [("60", true), ("0", false)] {
         let machine = Machine::new();
         let limit_file = machine.path("limit");
-        let claude = machine
-            .claude(&format!("ulimit -S -n > '{0}.new' && mv '{0}.new' '{0}'; exit 1", limit_file.display()));
+        let claude = machine.claude(&format!(
+            "[ \"$1\" = --version ] && exit 1; ulimit -S -n > '{0}.new' && mv '{0}.new' '{0}'; exit 1",
+            limit_file.display()
+        ));
         let arguments = ["--claude-path", claude.to_str().unwrap(), "--agent-lease", lease];
         let server = machine.serve_with(&arguments, limit);
         let limits = fs::read_to_string(format!("/proc/{}/limits", server.child.id())).unwrap();

@@ -158,7 +158,7 @@ fn an_invalid_setting_is_an_error_with_its_name_and_a_hint() {
     ] {
         fs::write(&file, text).unwrap();
         let (code, said) = machine.failure(&["serve", "--demo", "--config", path]);
-        assert!(code == 2 && said.contains(words) && said.contains("operating.md"), "{said}");
+        assert!(code == 2 && said.contains(words) && said.contains("serve --help"), "{said}");
     }
     let wrong = machine.tidings(&["serve", "--demo"]).env("TIDINGS_LIVE_MAX", "abc").output().unwrap();
     let said = String::from_utf8(wrong.stderr).unwrap();

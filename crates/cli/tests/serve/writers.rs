@@ -135,7 +135,7 @@ fn r5_two_servers_do_not_write_one_session_even_if_the_first_is_killed_and_its_a
     assert_eq!(resumed.status, 201, "{resumed:?}");
     let other = resumed.json()["key"].as_str().unwrap().to_owned();
     until("the prompt is answered there", || {
-        (session(&second, &other)["totals"]["turns"] == 1).then_some(())
+        (session(&second, &other)["totals"]["turns"] == 3).then_some(())
     });
     let answer =
         first.ask("POST", &format!("/v1/sessions/{key}/input"), Some(&json!({"content": "and here?"})));

@@ -96,8 +96,8 @@ impl Client {
         (Client::new(core, Some(guard)), subscriber)
     }
 
-    /// Performs the handshake. A CLI that does not support it, or one of the flags, exits or stays silent, and
-    /// its version explains more; the time for both is that of the handshake.
+    /// Performs the handshake. A CLI that does not support it, or one of the flags, exits or stays silent,
+    /// and its version explains more; the time for both is that of the handshake.
     async fn shake_hands_or_explain(
         &self,
         initialize: Initialize,

@@ -132,7 +132,8 @@ impl TurnEnd {
         }
     }
 
-    /// The error of a turn that did not complete, with its [outcome](Error::outcome); `None` for one that did.
+    /// The error of a turn that did not complete, with its [outcome](Error::outcome); `None` for one that
+    /// did.
     pub fn error(&self) -> Option<Error> {
         (!self.is_success()).then(|| Error::turn(self.outcome, self.error_text()))
     }

@@ -26,9 +26,8 @@ use crate::limits::{HOOK_MARGIN, HOOK_TIMEOUT};
 ///
 /// let guard = Hook::on(|call: HookCall<PreToolUse>| async move {
 ///     let command = call.input_str("command").unwrap_or_default();
-///     if command.contains("rm -rf") { HookOutput::deny("Do not delete files") } else { HookOutput::default() }
-/// });
-/// let options = Options::new().hook(guard.matching("Bash"));
+///     if command.contains("rm -rf") { HookOutput::deny("Do not delete files") } else { HookOutput::default()
+///     } }); let options = Options::new().hook(guard.matching("Bash"));
 /// # let _ = options;
 /// ```
 #[derive(Clone)]
@@ -77,8 +76,8 @@ impl HookCall<PreToolUse> {
 impl Hook {
     /// Creates a hook for the event that `run` takes.
     ///
-    /// An output for another event is an error: a tool does not run, for all other events the CLI is told that
-    /// the hook failed. [`HookCall::additional_context`] has the right event.
+    /// An output for another event is an error: a tool does not run, for all other events the CLI is told
+    /// that the hook failed. [`HookCall::additional_context`] has the right event.
     pub fn on<E, F, O>(run: F) -> Self
     where
         E: HookKind,

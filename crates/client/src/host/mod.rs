@@ -1,4 +1,5 @@
-//! A process that keeps a `claude` running while the program that drives it restarts (feature `host`, on Unix).
+//! A process that keeps a `claude` running while the program that drives it restarts (feature `host`, on
+//! Unix).
 //!
 //! A program that starts `claude` as its child takes it along when it ends. A **host** stands between the
 //! two: a small separate process, in its own session, that holds the pipes of one CLI. The program that

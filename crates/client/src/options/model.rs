@@ -93,8 +93,8 @@ impl Options {
     ///
     /// The schema is checked before the session starts, since the CLI ignores a schema that it does not
     /// understand, and the API refuses one that does not describe an object: a list, or a choice of
-    /// alternatives, has to be a field of one. Keywords of drafts later than 7 are rewritten where draft 7 has
-    /// an equivalent. A turn that ends without an output fails with
+    /// alternatives, has to be a field of one. Keywords of drafts later than 7 are rewritten where draft 7
+    /// has an equivalent. A turn that ends without an output fails with
     /// [`Outcome::StructuredOutput`](crate::Outcome::StructuredOutput).
     pub fn output_schema(mut self, schema: impl Into<Json>) -> Self {
         self.model.output_schema = Some(schema.into());
@@ -106,8 +106,8 @@ impl Options {
 impl Options {
     /// Requires a result of this type; [`TurnEnd::output`](crate::TurnEnd::output) reads it.
     ///
-    /// It needs the feature `schema`. The type must be a struct or a map. A list or an enum is refused by [`Options::plan`], since the API
-    /// does not take it; make it a field of a struct.
+    /// It needs the feature `schema`. The type must be a struct or a map. A list or an enum is refused by
+    /// [`Options::plan`], since the API does not take it; make it a field of a struct.
     pub fn output_type<T: schemars::JsonSchema>(self) -> Self {
         self.output_schema(schemars::schema_for!(T).to_value())
     }

@@ -68,7 +68,8 @@ fn takes(keyword: &str) -> Option<Takes> {
 
 const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
 
-/// Checks the schema of an output and writes it in the dialect of the CLI, with the type `object` at its root.
+/// Checks the schema of an output and writes it in the dialect of the CLI, with the type `object` at its
+/// root.
 pub(super) fn of_output(schema: &Json) -> Result<Json, Error> {
     let written = normalise(schema)?;
     let root = written.raw();

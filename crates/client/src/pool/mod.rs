@@ -177,14 +177,14 @@ impl Pool {
         self.inner.spares.ready()
     }
 
-    /// The number of processes of conversations: those that are being started or ended are counted too, spares
-    /// and conversations that wait for a process are not.
+    /// The number of processes of conversations: those that are being started or ended are counted too,
+    /// spares and conversations that wait for a process are not.
     pub fn live(&self) -> usize {
         self.inner.live.used()
     }
 
-    /// Closes all spares and the processes of all conversations, and returns when they are gone: also those of
-    /// conversations that were dropped before. Running turns are interrupted.
+    /// Closes all spares and the processes of all conversations, and returns when they are gone: also those
+    /// of conversations that were dropped before. Running turns are interrupted.
     ///
     /// No more spares are started. Conversations can still be used; a process is started for each on demand.
     pub async fn close(&self) {

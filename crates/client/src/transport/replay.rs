@@ -21,8 +21,8 @@ use crate::options::Launch;
 /// the next turn; requests get their recorded reply, or an empty one; a recorded request of the CLI waits for
 /// its answer. The ids of recorded prompts and requests are replaced by those of the live host.
 ///
-/// The host must send the prompts of the recording: a session whose host ends its input before, or sends more,
-/// ends with an error of the kind [`ErrorKind::Recording`]. Closing it is always possible.
+/// The host must send the prompts of the recording: a session whose host ends its input before, or sends
+/// more, ends with an error of the kind [`ErrorKind::Recording`]. Closing it is always possible.
 #[derive(Debug, Clone)]
 pub struct Replay {
     steps: Vec<Step>,

@@ -180,8 +180,7 @@ for word in "$@"; do
     case "$word" in {refused}*) echo "error: unknown option '$word'" >&2; exit 1;; esac
 done
 read -r line
-id=${{line#*"request_id":"}}
-id=${{id%%"*}}
+id=$(printf '%s' "$line" | sed 's/.*"request_id":"\([^"]*\)".*/\1/')
 printf '{{"type":"control_response","response":{{"subtype":"success","request_id":"%s","response":{{}}}}}}
 ' "$id"
 while read -r line; do :; done

@@ -78,8 +78,8 @@ shapes! {
         pub pending_permissions: u64,
         /// Number of pending questions.
         pub pending_questions: u64,
-        /// Dialog that the session waits in where it runs, as the agent names it, such as `permission prompt`.
-        /// It is answered there; absent if a pending request is.
+        /// Dialog that the session waits in where it runs, as the agent names it, such as `permission
+        /// prompt`. It is answered there; absent if a pending request is.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub waits_for: Option<String>,
         /// Number of queued prompts.

@@ -79,8 +79,8 @@ impl HookOutput {
         }))
     }
 
-    /// Adds context for the model. It has no effect for events that take no context, and is an error in a hook
-    /// of another event.
+    /// Adds context for the model. It has no effect for events that take no context, and is an error in a
+    /// hook of another event.
     pub fn additional_context(event: &HookEvent, text: impl Into<String>) -> Self {
         HookOutput::specific(HookSpecificOutput::additional_context(event, text))
     }

@@ -219,8 +219,8 @@ impl Message {
         }
     }
 
-    /// The text that a frame of a streamed answer adds, of the main agent or of a sub-agent; `None` for all other
-    /// messages.
+    /// The text that a frame of a streamed answer adds, of the main agent or of a sub-agent; `None` for all
+    /// other messages.
     pub fn text_delta(&self) -> Option<&str> {
         let Message::StreamEvent(partial) = self else { return None };
         let Event::ContentBlockDelta(more) = &partial.event else { return None };

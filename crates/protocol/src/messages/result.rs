@@ -107,9 +107,13 @@ object! {
         opt first_stream_post_ms: f64,
         opt first_stream_post_ack_ms: f64,
         opt first_stream_post_queue_wait_ms: f64,
+        /// Kind of wait before the first stream event: `durable_post`, `ephemeral_post`, `hold` or others.
+        opt first_stream_post_queued_behind: String,
         opt first_stream_post_wall_ms: f64,
         opt first_text_post_ms: f64,
         opt first_text_post_queue_wait_ms: f64,
+        /// Kind of wait before the first text, with the same values.
+        opt first_text_post_queued_behind: String,
         opt first_text_post_wall_ms: f64,
         opt invalid_config_file: InvalidConfigFile,
     }

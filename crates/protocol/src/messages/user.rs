@@ -41,6 +41,11 @@ object! {
         opt name: String,
         opt from_session: String as "fromSession",
         opt sender_task_id: String as "senderTaskId",
+        /// Text of a peer's message, as the model receives it.
+        opt body: String,
+        /// Process that sent or relayed a peer's message, according to the kernel. Unlike `from`, the sender
+        /// cannot choose it.
+        opt verified_peer_pid: u32 as "verifiedPeerPid",
         opt subkind: String,
         opt fire_reason: String as "fireReason",
         opt run_id: String as "runId",

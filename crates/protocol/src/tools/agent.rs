@@ -89,6 +89,8 @@ object! {
         opt kind: String as "type",
         /// Text of the block.
         opt text: String,
+        /// Sources that the text cites.
+        opt citations: Json,
     }
 
     /// Number of tool calls of an agent, by kind.

@@ -42,6 +42,12 @@ object! {
         opt backgrounded_by_user: bool as "backgroundedByUser",
         /// Time in milliseconds after which it was moved there.
         opt timed_out_after_ms: u64 as "timedOutAfterMs",
+        /// Note that the working folder stays the same, if a command in the background changes its own.
+        opt background_cwd_hint: String as "backgroundCwdHint",
+        /// True if the background command ends with the final answer, so that no message reports its end.
+        opt background_ends_with_final_response: bool as "backgroundEndsWithFinalResponse",
+        /// True if the sub-agent that started the background command waits and continues at its end.
+        opt background_wakes_owner: bool as "backgroundWakesOwner",
         /// True if it ran outside of the sandbox.
         opt dangerously_disable_sandbox: bool as "dangerouslyDisableSandbox",
         /// Content blocks, if the output is more than text.

@@ -32,6 +32,8 @@ object! {
         opt replace_all: bool as "replaceAll",
         /// The state of the file in its repository.
         opt git_diff: GitDiff as "gitDiff",
+        /// True if the edit waits for a review by the machine's owner; the file is unchanged.
+        opt staged: bool,
     }
 
     /// Several edits of one file; a tool of older CLIs.

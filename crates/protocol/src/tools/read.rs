@@ -1,3 +1,4 @@
+use super::ArtifactVersion;
 use super::macros::tagged;
 use crate::json::{Json, object};
 
@@ -54,6 +55,8 @@ object! {
     pub struct ReadText {
         /// The file and its lines.
         req file: TextFile,
+        /// The page on claude.ai that counts as read, if the file is its saved source.
+        opt artifact_read: Box<ArtifactVersion> as "artifactRead",
     }
 
     /// A text file, or a part of one.

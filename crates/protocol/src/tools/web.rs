@@ -1,3 +1,4 @@
+use super::ArtifactVersion;
 use crate::json::{Cursor, Json, Misfit, Reading, Wire, object};
 
 object! {
@@ -25,6 +26,8 @@ object! {
         opt bytes: u64,
         /// Duration in milliseconds.
         opt duration_ms: u64 as "durationMs",
+        /// The page on claude.ai that was read, and its version.
+        opt artifact_read: Box<ArtifactVersion> as "artifactRead",
     }
 
     /// A web search.

@@ -34,5 +34,7 @@ object! {
         opt user_modified: bool as "userModified",
         /// The state of the file in its repository.
         opt git_diff: GitDiff as "gitDiff",
+        /// True if the content waits for a review by the machine's owner; the file is unchanged.
+        opt staged: bool,
     }
 }

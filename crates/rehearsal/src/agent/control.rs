@@ -43,7 +43,12 @@ impl Session {
             "list_models" => self.answer(id, Some(json!({"models": super::catalog::models()}))),
             "get_binary_version" => {
                 let version = self.version();
-                self.answer(id, Some(json!({"version": version, "buildTime": "2026-11-13T18:52:23Z"})))
+                self.answer(
+                    id,
+                    Some(json!({
+                        "version": version, "buildTime": "2026-11-13T18:52:23Z", "oldestDesktopSdk": "0.2.0",
+                    })),
+                )
             }
             "list_permission_rules" => {
                 let state = self.rules_state();

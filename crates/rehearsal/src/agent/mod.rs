@@ -1,8 +1,9 @@
 //! Stand-in for the `claude` CLI: the same frames on the same pipes, from a script.
 //!
 //! [`run`] takes the command line of `claude`, a [`Script`] and a [`World`] and plays until the host is done.
-//! Flags, frames, control requests and session files are those of Claude Code 2.1.325, as recorded, and of later versions as far as `e2e/run.py` compares; the
-//! answers of the model and the results of tools come from the script.
+//! Flags, frames, control requests and session files are those of Claude Code 2.1.325, as recorded, and of
+//! later versions as far as `e2e/run.py` compares; the answers of the model and the results of tools come
+//! from the script.
 
 mod answer;
 mod args;

@@ -44,8 +44,8 @@ pub struct Turn {
     /// Number of bytes of the body after which the connection closes.
     #[serde(default)]
     pub cut_after: Option<usize>,
-    /// Number of deltas after which a streamed answer stops, until the client closes the connection or the turn
-    /// is interrupted.
+    /// Number of deltas after which a streamed answer stops, until the client closes the connection or the
+    /// turn is interrupted.
     #[serde(default)]
     pub hold_after: Option<usize>,
     /// Closes the connection without any response.

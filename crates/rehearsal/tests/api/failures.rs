@@ -31,7 +31,7 @@ async fn a_held_answer_stops_after_its_deltas_until_the_client_or_the_server_goe
     let stand = Stand::new(script).await;
     let mut answer = stand.post(&ask("go")).await;
     let mut text = String::new();
-    while !text.contains("tex") {
+    while !text.contains("\" tex\"") {
         text += std::str::from_utf8(&answer.chunk().await.unwrap().unwrap()).unwrap();
     }
     // Another request of the same client is answered meanwhile.

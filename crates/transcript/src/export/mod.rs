@@ -93,14 +93,14 @@ pub struct Options {
     /// Time zone of displayed times.
     pub zone: TimeZone,
     /// A note before one of the entries, in text for a terminal.
-    pub mark: Option<Mark>,
+    pub mark: Option<EntryMark>,
     /// Inputs that ran instead of those that the model asked for.
     pub changed_inputs: ChangedInputs,
 }
 
 /// A note before an entry, by which a reader finds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mark {
+pub struct EntryMark {
     /// The entry.
     pub node: NodeId,
     /// The note, a line of text.

@@ -33,8 +33,8 @@ pub(crate) struct SearchQuery {
     limit: Option<usize>,
 }
 
-/// Searches text in all sessions on disk, with the inputs that ran in place of those that the model asked for,
-/// and in those of which the archive has the only copy.
+/// Searches text in all sessions on disk, with the inputs that ran in place of those that the model asked
+/// for, and in those of which the archive has the only copy.
 #[utoipa::path(
     get, path = "/v1/transcripts/search", tag = "transcripts",
     params(

@@ -55,8 +55,8 @@ impl Sessions {
 }
 
 impl CliSessionFiles {
-    /// Finds the files, the newest first. A session that continues under another id leaves files behind, which
-    /// the CLI removes some day. It blocks on the disk.
+    /// Finds the files, the newest first. A session that continues under another id leaves files behind,
+    /// which the CLI removes some day. It blocks on the disk.
     pub(super) fn find(&self, caller: &Caller) -> Vec<SessionFiles> {
         let Some(config_dir) = &self.config_dir else { return Vec::new() };
         let ids = self.cli_sessions.iter().rev();

@@ -12,8 +12,8 @@ use crate::journal::Key;
 use crate::sessions::Sessions;
 use crate::sessions::entry::Entry;
 
-/// Other versions that were compared with the tested one, oldest first: those in the titles of `docs/drift`, as
-/// `cargo run -p xtask -- pins` writes them.
+/// Other versions that were compared with the tested one, oldest first: those in the titles of `docs/drift`,
+/// as `cargo run -p xtask -- pins` writes them.
 const COMPARED: &[&str] = &["2.1.197", "2.1.310", "2.1.325", "2.1.326"];
 
 /// Cached facts, for requests while no agent runs.

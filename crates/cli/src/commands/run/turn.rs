@@ -290,8 +290,8 @@ impl Turns {
         !self.session.client().is_busy() && !std::mem::replace(&mut self.is_leaving, true)
     }
 
-    /// Handles Ctrl-C and signals: the first interrupts the turn, the second ends the run. Without a turn of a
-    /// prompt, the first ends the run. Returns the outcome if the run ends.
+    /// Handles Ctrl-C and signals: the first interrupts the turn, the second ends the run. Without a turn of
+    /// a prompt, the first ends the run. Returns the outcome if the run ends.
     fn interrupt(&mut self, until: Until, signal: Signal) -> io::Result<Option<Exit>> {
         let is_busy = match until {
             Until::TurnEnds => true,

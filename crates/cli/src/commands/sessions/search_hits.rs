@@ -283,8 +283,8 @@ impl PendingLine {
     }
 }
 
-/// The text before a match, the match, and the text after it, each on one line and together in `room` columns.
-/// The match is cut last.
+/// The text before a match, the match, and the text after it, each on one line and together in `room`
+/// columns. The match is cut last.
 pub(crate) fn excerpt_parts(excerpt: &Excerpt, room: usize) -> (String, String, String) {
     let (before, found, after) = excerpt.parts();
     let before = format!("{}{}", dots(excerpt.cut_before), one_line(before));

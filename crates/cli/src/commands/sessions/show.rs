@@ -2,7 +2,7 @@ use std::ffi::OsString;
 
 use clap::{Args, ValueEnum};
 use tidings_transcript::export::{
-    Agents, Branches, Detail, Format, Mark, Options, Style, export, find_branch, hidden_branches,
+    Agents, Branches, Detail, EntryMark, Format, Options, Style, export, find_branch, hidden_branches,
 };
 use tidings_transcript::redact::Redactor;
 use tidings_transcript::roots::SessionFiles;
@@ -154,7 +154,7 @@ pub(crate) fn print_hit(hit: &Hit<'_>, pager: &PagerArgs, out: &mut Output) -> a
     if let Some(node) = found {
         let (before, matched, after) =
             excerpt_parts(&hit.excerpt, human::columns().saturating_sub(human::width(&note) + 1));
-        options.mark = Some(Mark { node, note: format!("{note} {before}{matched}{after}") });
+        options.mark = Some(EntryMark { node, note: format!("{note} {before}{matched}{after}") });
         options.agents = if session.node(node).lane == LaneId::MAIN { Agents::Hidden } else { Agents::Shown };
         let path = |leaf| session.path(leaf, View::Unified);
         let is_active = session.active_leaf(LaneId::MAIN).is_some_and(|leaf| path(leaf).contains(&node));

@@ -1,5 +1,5 @@
-//! The interactive CLI in a pseudo-terminal that outlives the terminals that look at it (feature `terminal`, on
-//! Unix).
+//! The interactive CLI in a pseudo-terminal that outlives the terminals that look at it (feature `terminal`,
+//! on Unix).
 //!
 //! ```text
 //!  viewers (come and go)                     terminal host (stays)                    claude

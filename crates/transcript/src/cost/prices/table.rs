@@ -1,9 +1,9 @@
 //! List prices of the public models of Anthropic, and of those that Codex and Gemini CLI use.
 //!
-//! Source of Anthropic's: the pricing page and the model pages of Anthropic's documentation, and for the models
-//! of autumn 2026 also the cost records (`cost-state`) of Claude Code 2.1.325, which agree. Source of the
-//! others: the tables of models.dev of 2026-07-02, which copy the pricing pages of `OpenAI` and Google; later
-//! models are unknown.
+//! Source of Anthropic's: the pricing page and the model pages of Anthropic's documentation, and for the
+//! models of autumn 2026 also the cost records (`cost-state`) of Claude Code 2.1.325, which agree. Source of
+//! the others: the tables of models.dev of 2026-07-02, which copy the pricing pages of `OpenAI` and Google;
+//! later models are unknown.
 // tidy: flat table
 
 use super::{Long, Price, Rates};
