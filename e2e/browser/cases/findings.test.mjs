@@ -223,11 +223,11 @@ test("p11 p20 p22 p24 p26 plans are read, outputs say that they are cut, and fai
   // p24: a session file that runs here links to its session, and a fork has a name of its own.
   const { cli_session_ids } = await at.server.until(one.key, (view) => view.cli_session_ids.length > 0);
   await page.goto(`${at.server.address}/#/history/${cli_session_ids.at(-1)}`);
-  await page.getByRole("heading", { name: "propose it" }).waitFor();
+  await page.getByRole("heading", { name: "print it" }).waitFor();
   assert.equal(await page.getByRole("link", { name: "Open session" }).getAttribute("href"), `#/s/${one.key}`);
   await page.getByRole("link", { name: "Fork", exact: true }).click();
   await button(page, "Fork").click();
-  await page.locator(".title-button").getByText("Fork of propose it").waitFor();
+  await page.locator(".title-button").getByText("Fork of print it").waitFor();
 });
 
 test("p27 a device that may only watch is offered no answers", async () => {

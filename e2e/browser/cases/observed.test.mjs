@@ -146,7 +146,9 @@ test("a session in a terminal is shown while it runs there, and takes prompts af
   const whole = await page.locator(".composer").boundingBox();
   assert.deepEqual([whole.x, whole.y, whole.width, whole.height], [limited.x, limited.y, limited.width, limited.height]);
   await assertStill(page, 0.05);
-  await card.locator(".origin").getByText("Terminal", { exact: true }).waitFor();
+  // Without a title, its last prompt names it.
+  const named = page.locator(".session-card", { hasText: "Now paint it" });
+  await named.locator(".origin").getByText("Terminal", { exact: true }).waitFor();
   await picture(page, "desktop-after");
 });
 
