@@ -101,7 +101,7 @@ fn on_disk(config: &Path, folder: &Path) {
     .unwrap();
 }
 
-/// What does not depend on the place of a session.
+/// The facts of a session that do not depend on its place.
 fn about(info: SessionInfo) -> SessionInfo {
     SessionInfo { last_modified: 0, file_size: 0, ..info }
 }

@@ -18,7 +18,7 @@ pub struct FoldedHit<'h, 'f> {
 pub type HitText<'h> = (Option<Role>, &'h str);
 
 impl Hit<'_> {
-    /// What the hit says; hits of a session with the same text are repeats.
+    /// The text of the hit with its speaker; hits of a session with the same text are repeats.
     pub fn says(&self) -> HitText<'_> {
         (self.role, &self.excerpt.text)
     }

@@ -190,7 +190,7 @@ impl SentAnswers {
 }
 
 impl SentAnswer {
-    /// What becomes of an answer if the keyboard has answered before. Two that allow a call have the same
+    /// The state of an answer after the keyboard has answered. Two that allow a call have the same
     /// effect; of two denials only the first one has its reason told to the model.
     fn beside(self, local: SentAnswer) -> AnswerState {
         match (self, local) {
