@@ -12,7 +12,8 @@ async fn main() -> Result<(), tidings::Error> {
     // before.
     match client.interrupt().await? {
         Interrupted::Stopping(receipt) => {
-            println!("stopping; {} prompts are queued", receipt.still_queued.len());
+            let queued = receipt.still_queued.unwrap_or_default();
+            println!("stopping; {} prompts are queued", queued.len());
         }
         _ => println!("no turn was running"),
     }

@@ -62,7 +62,7 @@
 //!
 //! | feature | adds |
 //! |---|---|
-//! | `sessions` (default) | the module `sessions` and [`Sessions`]: the conversations on disk |
+//! | `sessions` (default) | the module `sessions` and [`Sessions`]: the conversations on disk; the module `session_store`: conversations in a store of your own |
 //! | `mcp` | the module `mcp`, `Options::tool_server` and `Options::mcp_service`: tools and MCP servers in this process |
 //! | `schema` | `Options::output_type` and `TurnEnd::output`: structured output as values of Rust types |
 //! | `host` | the module `host` and `transport::SocketTransport`: a process that keeps `claude` (Unix) |

@@ -261,3 +261,81 @@ fn d10_every_crate_is_ready_for_the_registry() {
     }
     assert!(seen >= 7, "{seen}");
 }
+
+/// D29: what needs a feature is marked with it in the documentation, and the tables of features name it.
+#[test]
+fn d29_the_documentation_names_the_feature_of_each_item() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let [manifest, library, readme] = ["Cargo.toml", "src/lib.rs", "README.md"]
+        .map(|file| std::fs::read_to_string(folder.join(file)).unwrap());
+    // With these, rustdoc marks each item with the feature of its `cfg`.
+    for (text, needed) in [
+        (&manifest, "all-features = true\nrustdoc-args"),
+        (&manifest, r#"rustdoc-args = ["--cfg", "docsrs"]"#),
+        (&library, "#![cfg_attr(docsrs, feature(doc_cfg))]"),
+    ] {
+        let text = without_lines(text, "# ");
+        assert!(text.contains(needed), "no `{needed}`");
+    }
+
+    let table = library.lines().filter(|line| line.starts_with("//! | `")).collect::<Vec<_>>().join("\n");
+    let features = manifest.split("\n[features]\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    let mut seen = 0;
+    for line in features.lines() {
+        let Some((feature, _)) = line.split_once(" = [") else { continue };
+        if feature != "default" {
+            seen += 1;
+            assert!(table.contains(&format!("//! | `{feature}`")), "src/lib.rs does not name {feature}");
+            assert!(readme.contains(&format!("\n| `{feature}`")), "README.md does not name {feature}");
+        }
+    }
+    assert!(seen > 4, "{features}");
+    assert_ne!(manifest.contains("\nrepository"), readme.contains("names no repository"));
+
+    let items: Vec<String> =
+        rust_files(&folder.join("src")).iter().flat_map(|file| behind_feature(file)).collect();
+    assert!(items.len() > 4, "{items:?}");
+    let missing: Vec<&String> = items.iter().filter(|name| !table.contains(*name)).collect();
+    assert!(missing.is_empty(), "src/lib.rs does not name the feature of {missing:?}");
+}
+
+/// D29: the examples of both READMEs compile with the packages that the lines above them add.
+#[test]
+fn d29_both_readmes_ask_for_the_same_packages() {
+    let [ours, main] = ["crates/client/README.md", "README.md"].map(|file| {
+        let page = std::fs::read_to_string(root().join(file)).unwrap();
+        // Without a flavor, the attribute needs the feature `rt-multi-thread`.
+        let attributes = page.lines().filter(|line| line.starts_with("#[tokio::main"));
+        let flavors: BTreeSet<&str> = attributes.collect();
+        assert_eq!(flavors, BTreeSet::from([r#"#[tokio::main(flavor = "current_thread")]"#]), "{file}");
+        let added = page.lines().filter(|line| line.starts_with("cargo add ")).map(str::to_owned);
+        added.collect::<Vec<_>>()
+    });
+    assert_eq!(ours, main);
+    assert!(ours.contains(&"cargo add tokio --features macros,rt".to_owned()), "{ours:?}");
+}
+
+/// A text without the lines that begin like this.
+fn without_lines(text: &str, beginning: &str) -> String {
+    text.lines().filter(|line| !line.starts_with(beginning)).collect::<Vec<_>>().join("\n")
+}
+
+/// The names of public functions and modules of a file that need a feature.
+fn behind_feature(file: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(file).unwrap();
+    let mut names = Vec::new();
+    let mut needs_feature = false;
+    for line in text.lines().map(str::trim_start) {
+        if line.starts_with("#[") || line.starts_with("///") {
+            needs_feature |=
+                line.starts_with("#[cfg(") && line.contains("feature = ") && !line.contains("not(");
+            continue;
+        }
+        if std::mem::take(&mut needs_feature) {
+            let item =
+                ["pub fn ", "pub async fn ", "pub mod "].iter().find_map(|kind| line.strip_prefix(kind));
+            names.extend(item.and_then(|rest| rest.split(['(', '<', ';', ' ']).next()).map(str::to_owned));
+        }
+    }
+    names
+}

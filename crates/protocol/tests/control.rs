@@ -280,6 +280,15 @@ fn an_absent_body_is_an_empty_reply() {
 }
 
 #[test]
+fn d30_a_receipt_of_an_interrupt_has_each_member_once() {
+    for json in ["{}", r#"{"still_queued":[]}"#, r#"{"still_queued":["u"],"cancelled":[]}"#] {
+        let receipt: InterruptReceipt = serde_json::from_str(json).unwrap();
+        assert!(receipt.extra.is_empty(), "{receipt:?}");
+        assert_eq!(serde_json::to_string(&receipt).unwrap(), json);
+    }
+}
+
+#[test]
 fn a_reply_that_does_not_fit_says_where() {
     let outcome: ControlOutcome =
         serde_json::from_str(r#"{"subtype":"success","response":{"buildTime":"t"}}"#).unwrap();

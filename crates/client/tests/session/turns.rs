@@ -162,7 +162,9 @@ async fn f51_an_interrupted_turn_is_cancelled_and_the_next_is_clean() {
         cli.answers(&request, json!({"still_queued": []})).await;
     };
     let (receipt, ()) = tokio::join!(client.interrupt(), play);
-    assert!(matches!(receipt.unwrap(), Interrupted::Stopping(receipt) if receipt.still_queued.is_empty()));
+    assert!(
+        matches!(receipt.unwrap(), Interrupted::Stopping(receipt) if receipt.still_queued == Some(Vec::new()))
+    );
     let mut second = client.send("something else").await.unwrap();
     let two = cli.receives_prompt().await;
     cli.writes("a time").await;

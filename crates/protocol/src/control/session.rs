@@ -19,8 +19,9 @@ object! {
 
     /// Reply to an [`Interrupt`]; it comes before the result of the turn.
     pub struct InterruptReceipt {
-        /// Messages that will run next without another request, by uuid.
-        def still_queued: Vec<String>,
+        /// Messages that will run next without another request, by uuid. Absent if the CLI does not report
+        /// them.
+        opt still_queued: Vec<String>,
         /// Messages that were dropped, by uuid.
         opt cancelled: Vec<String>,
     }

@@ -1,5 +1,6 @@
 use super::api::{ApiMessage, ModelUsage};
-use crate::json::{Json, object, open_string};
+use crate::control::ExtraUsage;
+use crate::json::{object, open_string};
 
 object! {
     /// A response of the model: one completed content block per frame, several frames share `message.id`.
@@ -36,12 +37,21 @@ object! {
         opt total_tokens: u64,
         opt raw_max_tokens: u64,
         opt percentage: f64,
-        opt over_limit: Json,
+        /// Present if the tokens exceed the window.
+        opt over_limit: Box<ContextOverLimit>,
         def categories: Vec<ContextReportCategory>,
-        def mcp_tools: Vec<Json>,
-        def memory_files: Vec<Json>,
-        def agents: Vec<Json>,
-        opt skills: Vec<Json>,
+        def mcp_tools: Vec<ContextReportTool>,
+        def memory_files: Vec<ContextReportFile>,
+        def agents: Vec<ContextReportAgent>,
+        /// Absent if no skill takes tokens.
+        opt skills: Vec<ContextReportSkill>,
+    }
+
+    /// Excess of a context over its window.
+    pub struct ContextOverLimit {
+        opt tokens_over: u64,
+        /// Origin of the window: `hard_limit`, the model's own, or `compaction_window`.
+        opt kind: String,
     }
 
     /// One row of a `/context` report.
@@ -51,10 +61,76 @@ object! {
         opt kind: String,
     }
 
+    /// A tool of an MCP server in a `/context` report.
+    pub struct ContextReportTool {
+        /// Name on the wire: `mcp__server__tool`.
+        req name: String,
+        opt server_name: String,
+        opt tokens: u64,
+    }
+
+    /// A memory file in a `/context` report.
+    pub struct ContextReportFile {
+        req path: String,
+        /// Label of the file's origin, such as `Project` or `User`.
+        opt kind: String as "type",
+        opt tokens: u64,
+    }
+
+    /// A sub-agent in a `/context` report.
+    pub struct ContextReportAgent {
+        req agent_type: String,
+        opt source: String,
+        opt tokens: u64,
+    }
+
+    /// A skill in a `/context` report.
+    pub struct ContextReportSkill {
+        req name: String,
+        opt source: String,
+        opt plugin_name: String,
+        opt tokens: u64,
+    }
+
     /// A `/usage` report as data.
     pub struct UsageReport {
         opt session: SessionUsage,
-        opt rate_limits: Json,
+        /// Absent if the CLI could not fetch them.
+        opt rate_limits: Box<PlanUsage>,
+    }
+
+    /// Usage of a plan, as its server reports it.
+    pub struct PlanUsage {
+        /// The limits in the server's order. Absent if the server sent none.
+        opt limits: Vec<PlanLimit>,
+        opt extra_usage: ExtraUsage,
+    }
+
+    /// A limit of a plan and its used share.
+    pub struct PlanLimit {
+        /// Kind of limit, such as `session` or `weekly_all`.
+        req kind: String,
+        opt group: String,
+        /// Used share, from 0 to 100.
+        opt percent: f64,
+        opt resets_at: String,
+        /// Absent for a limit of everything.
+        opt scope: PlanLimitScope,
+        /// The server's judgement, such as `normal`, `warning` or `critical`.
+        opt severity: String,
+        /// True for the limit to show where there is room for one.
+        opt is_active: bool,
+    }
+
+    /// Model or surface that a limit is for.
+    pub struct PlanLimitScope {
+        opt model: PlanLimitLabel,
+        opt surface: PlanLimitLabel,
+    }
+
+    /// Label of a model or a surface.
+    pub struct PlanLimitLabel {
+        opt display_name: String,
     }
 
     /// Usage of a session so far.

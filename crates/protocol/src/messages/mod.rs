@@ -22,7 +22,9 @@ pub use api::{
     ApiMessage, ApiStopReason, CacheCreation, ModelUsage, OutputTokensDetails, ServerToolUsage, UsageInfo,
 };
 pub use assistant::{
-    AssistantError, AssistantMessage, ContextReportCategory, ContextUsageReport, SessionUsage, UsageReport,
+    AssistantError, AssistantMessage, ContextOverLimit, ContextReportAgent, ContextReportCategory,
+    ContextReportFile, ContextReportSkill, ContextReportTool, ContextUsageReport, PlanLimit, PlanLimitLabel,
+    PlanLimitScope, PlanUsage, SessionUsage, UsageReport,
 };
 pub use content::{
     Content, ContentBlock, Document, Image, Opaque, RedactedThinking, SearchResult, ServerToolResult,
@@ -31,8 +33,8 @@ pub use content::{
 pub(crate) use content::{read_block, write_block};
 pub use other::{
     ActiveGoal, AuthStatus, ControlCancelRequest, ConversationReset, Goal, KeepAlive, PartialMessage,
-    PromptSuggestion, RateLimitInfo, RateLimitStatus, RateLimitType, StreamEvent, SubagentRetry,
-    ToolProgressFrame, ToolUseSummary, UpdateEnvironmentVariables,
+    PromptSuggestion, RateLimitDetails, RateLimitInfo, RateLimitStatus, RateLimitType, StreamEvent,
+    SubagentRetry, ToolProgressFrame, ToolUseSummary, UpdateEnvironmentVariables,
 };
 pub use result::{
     DeferredToolUse, InvalidConfigFile, PermissionDenial, ResultDetails, ResultError, ResultMessage,
@@ -67,7 +69,7 @@ pub enum Message {
         /// The response.
         response: ControlResponse,
     },
-    /// The plan's limits changed; the whole payload. See [`FrameRef::rate_limit`].
+    /// The plan's limits changed; the whole payload. See [`Message::rate_limit_details`].
     RateLimitEvent(Value),
     /// Top-level MCP frame of the `rusty_claw` wire format; the whole payload. On the real wire it is a
     /// control request.
@@ -159,7 +161,8 @@ impl Message {
                 Message::ControlResponse { request_id, response }
             }
             Kind::RateLimitEvent => {
-                check_rate_limit(raw, reading);
+                // Read only to record what does not fit: the payload stays a tree.
+                read_object::<RateLimitDetails>(cursor, reading, TAKEN)?;
                 Message::RateLimitEvent(payload(raw)?)
             }
             Kind::McpMessage => Message::McpMessage(payload(raw)?),
@@ -242,6 +245,17 @@ impl Message {
         calls.collect()
     }
 
+    /// The fields of a `rate_limit_event`; `None` for all other messages.
+    pub fn rate_limit_details(&self) -> Option<RateLimitDetails> {
+        let Message::RateLimitEvent(payload) = self else { return None };
+        let text = payload.to_string();
+        let mut details = RateLimitDetails::read(&mut Cursor::new(&text), &mut Reading::default()).ok()?;
+        if let Some(info) = &mut details.rate_limit_info {
+            info.adopt_snake_case();
+        }
+        Some(details)
+    }
+
     /// The message as one line of JSON, without the line end.
     ///
     /// The line has every member and every value of the frame that the message came from, known or not. The
@@ -315,16 +329,4 @@ fn payload(frame: Raw<'_>) -> Result<Value, Misfit> {
         map.insert(key.get().into_owned(), value);
     }
     Ok(Value::Object(map))
-}
-
-/// Records which fields would not fit the typed view; the payload itself stays a tree.
-fn check_rate_limit(frame: Raw<'_>, reading: &mut Reading) {
-    let Some(info) = frame.get("rate_limit_info") else {
-        return;
-    };
-    let read = reading
-        .within(|| "rate_limit_info".to_owned(), |reading| RateLimitInfo::read(&mut info.cursor(), reading));
-    if let Err(misfit) = read {
-        reading.refused.push(misfit);
-    }
 }

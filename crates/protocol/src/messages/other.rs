@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::frame::FrameRef;
-use crate::json::{Extra, Json, Reading, Wire, object, open_string};
+use crate::json::{Extra, Reading, Wire, object, open_string};
 use crate::messages::AssistantError;
 use crate::stream::Event;
 
@@ -95,7 +95,7 @@ object! {
     pub struct Goal {
         opt condition: String,
         opt iterations: u64,
-        opt set_at: Json,
+        opt set_at: f64,
         opt tokens_at_start: u64,
         opt last_reason: String,
     }
@@ -135,6 +135,13 @@ object! {
         opt error_code: String as "errorCode",
         opt can_user_purchase_credits: bool as "canUserPurchaseCredits",
         opt has_chargeable_saved_payment_method: bool as "hasChargeableSavedPaymentMethod",
+    }
+
+    /// Fields of a `rate_limit_event`; read from its payload on demand.
+    pub struct RateLimitDetails {
+        opt rate_limit_info: RateLimitInfo,
+        opt uuid: String,
+        opt session_id: String,
     }
 }
 

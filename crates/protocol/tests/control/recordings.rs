@@ -11,7 +11,7 @@ use serde_json::Value;
 use tidings_protocol::Frame;
 use tidings_protocol::control::{Call, ControlResponse};
 use tidings_protocol::json::Refused;
-use tidings_protocol::messages::Message;
+use tidings_protocol::messages::{McpServerInfo, Message, ToolInfo};
 
 /// Scenarios whose host sends invalid data on purpose.
 const NONSENSE: &[&str] = &["120", "121", "168"];
@@ -54,18 +54,89 @@ pub(crate) fn all() -> Vec<Recorded> {
     recorded
 }
 
-/// Untyped keys in the debug output of a value.
+/// Untyped keys in the debug output of a value: those of each field `extra`, as text or as a [`Value`].
 ///
 /// An explicit `null` or default is kept in `extra` too, but adds no information.
 pub(crate) fn untyped(value: &impl Debug) -> Vec<String> {
+    const FIELD: &str = " extra: ";
     let debug = format!("{value:?}");
     let mut keys = Vec::new();
-    for (at, intro) in debug.match_indices("extra: ") {
-        let extra = serde_json::Deserializer::from_str(&debug[at + intro.len()..]).into_iter().next();
-        let Some(Ok(Value::Object(extra))) = extra else { panic!("{debug}") };
-        keys.extend(extra.into_iter().filter(|(_, value)| !is_default(value)).map(|(key, _)| key));
+    let mut rest = debug.as_str();
+    while let Some(letter) = rest.chars().next() {
+        let passed = if letter == '"' {
+            literal_length(rest)
+        } else if let Some(extra) = rest.strip_prefix(FIELD) {
+            keys.extend(keys_of(extra).unwrap_or_else(|| panic!("{debug}")));
+            FIELD.len()
+        } else {
+            letter.len_utf8()
+        };
+        rest = &rest[passed..];
     }
     keys
+}
+
+/// Length of the string literal at the beginning of `text`, with its quotes.
+fn literal_length(text: &str) -> usize {
+    let mut is_escaped = false;
+    let end = text.char_indices().skip(1).find(|(_, letter)| {
+        let ends = *letter == '"' && !is_escaped;
+        is_escaped = *letter == '\\' && !is_escaped;
+        ends
+    });
+    end.map_or(text.len(), |(at, quote)| at + quote.len_utf8())
+}
+
+/// Keys of a printed `extra` whose values are not the default; `None` in an unknown form.
+fn keys_of(extra: &str) -> Option<Vec<String>> {
+    if !extra.starts_with('{') {
+        let is_null = extra.starts_with("Null");
+        return extra.strip_prefix("Object {").map(keys_of_tree).or(is_null.then(Vec::new));
+    }
+    let members = serde_json::Deserializer::from_str(extra).into_iter::<Value>().next()?.ok()?;
+    let Value::Object(members) = members else { return None };
+    Some(members.into_iter().filter(|(_, value)| !is_default(value)).map(|(key, _)| key).collect())
+}
+
+/// The same for the inside of a printed [`Value::Object`].
+fn keys_of_tree(inside: &str) -> Vec<String> {
+    const DEFAULTS: &[&str] = &["Null", "Bool(false)", r#"String("")"#, "Array []", "Object {}"];
+    let (mut keys, mut depth) = (Vec::new(), 0_usize);
+    let mut rest = inside;
+    while let Some(letter) = rest.chars().next() {
+        let mut passed = letter.len_utf8();
+        match letter {
+            '{' | '[' | '(' => depth += 1,
+            '}' | ']' | ')' if depth == 0 => break,
+            '}' | ']' | ')' => depth -= 1,
+            '"' => {
+                passed = literal_length(rest);
+                // Strings that are values are within `String(…)`.
+                let value = rest[passed..].strip_prefix(": ").filter(|_| depth == 0);
+                if value.is_some_and(|value| !DEFAULTS.iter().any(|default| value.starts_with(default))) {
+                    keys.push(rest[1..passed - 1].to_owned());
+                }
+            }
+            _ => {}
+        }
+        rest = &rest[passed..];
+    }
+    keys
+}
+
+#[test]
+fn d28_untyped_keys_are_found_in_text_and_in_trees() {
+    let text = r#"{"name":", extra: {","new":"} \" {","none":null}"#;
+    let tool: ToolInfo = serde_json::from_str(text).unwrap();
+    assert_eq!(untyped(&tool), ["new"], "{tool:?}");
+
+    let tree =
+        r#"{"name":"n","status":"} \" {","off":false,"list":[],"deep":{"extra":1,"inner":"x"},"text":""}"#;
+    let server: McpServerInfo = serde_json::from_str(tree).unwrap();
+    let mut keys = untyped(&server);
+    keys.sort_unstable();
+    assert_eq!(keys, ["deep", "status"], "{server:?}");
+    assert_eq!(untyped(&McpServerInfo::default()), Vec::<String>::new());
 }
 
 fn is_default(value: &Value) -> bool {

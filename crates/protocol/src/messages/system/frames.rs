@@ -378,9 +378,17 @@ object! {
     /// `mirror_error`
     pub struct MirrorError {
         opt error: String,
-        opt key: Json,
+        opt key: MirrorKey,
         opt uuid: String,
         opt session_id: String,
+    }
+
+    /// Transcript that could not be mirrored.
+    pub struct MirrorKey {
+        opt project_key: String as "projectKey",
+        opt session_id: String as "sessionId",
+        /// Absent for the main transcript; the path of a sub-agent's.
+        opt subpath: String,
     }
 
     /// `informational`

@@ -1,7 +1,8 @@
 use serde_json::Value;
 
+use crate::control::ServerStatus;
 use crate::json::wire::{ObjectOut, WireObject, read_object};
-use crate::json::{Cursor, Extra, Json, Misfit, Reading, Wire, object};
+use crate::json::{Cursor, Extra, Misfit, Reading, Wire, object};
 use crate::messages::result::tree;
 use crate::permissions::PermissionMode;
 
@@ -63,8 +64,16 @@ object!(@through_wire ToolInfo);
 pub struct McpServerInfo {
     /// The server's name.
     pub name: String,
-    /// Every other key; the real wire has `status` and sometimes `source`.
+    /// Every other key; see [`McpServerInfo::details`].
     pub extra: Value,
+}
+
+impl McpServerInfo {
+    /// Further fields, which only the real wire has.
+    pub fn details(&self) -> McpServerDetails {
+        let text = self.extra.to_string();
+        McpServerDetails::read(&mut Cursor::new(&text), &mut Reading::default()).unwrap_or_default()
+    }
 }
 
 impl WireObject for McpServerInfo {
@@ -74,6 +83,8 @@ impl WireObject for McpServerInfo {
         consumed: &[&str],
     ) -> Result<Self, Misfit> {
         let Named { name, extra } = Named::read_members(cursor, reading, consumed)?;
+        // Read only to record what does not fit: the values stay in `extra`, as in rusty_claw.
+        McpServerDetails::read_members(&mut extra.cursor(), reading, &[])?;
         Ok(McpServerInfo { name, extra: tree(&extra)? })
     }
 
@@ -110,7 +121,7 @@ object! {
         opt agents: Vec<String>,
         opt betas: Vec<String>,
         opt plugins: Vec<PluginInfo>,
-        opt plugin_errors: Vec<Json>,
+        opt plugin_errors: Vec<PluginError>,
         opt fast_mode_state: String,
         opt fast_mode_disabled_reason: String,
         opt effort: String,
@@ -119,10 +130,39 @@ object! {
         opt uuid: String,
     }
 
+    /// Further fields of an MCP server in `system/init`; read from its `extra` on demand.
+    pub struct McpServerDetails {
+        opt status: ServerStatus,
+        /// Origin of the server's definition.
+        opt source: String,
+    }
+
     /// A plugin of a session.
     pub struct PluginInfo {
         req name: String,
         opt path: String,
         opt version: String,
+    }
+
+    /// A plugin that could not be loaded, or a part of one.
+    pub struct PluginError {
+        /// `name@marketplace`, or a tag such as `inline[0]` for a folder without a name.
+        req plugin: String,
+        /// Kind of error, such as `path-not-found`. The CLI adds kinds: treat an unknown one as a general
+        /// failure.
+        opt kind: String as "type",
+        /// Text for the user.
+        opt message: String,
+        /// Folder or archive of the plugin, if it did not load at all.
+        opt path: String,
+        opt managed_lock: PluginLock,
+    }
+
+    /// Entry of managed settings that keeps a plugin from loading.
+    pub struct PluginLock {
+        /// Value of the entry: true if it enables the plugin of this name, and this copy is another one.
+        opt plugin_enabled: bool,
+        req name: String,
+        opt marketplace: String,
     }
 }

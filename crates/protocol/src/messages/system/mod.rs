@@ -13,7 +13,7 @@ use super::result::tree;
 use crate::json::wire::{ObjectOut, WireObject, read_object};
 use crate::json::{Cursor, Misfit, Raw, Reading, Wire, object};
 pub use frames::*;
-pub use init::{InitDetails, McpServerInfo, PluginInfo, ToolInfo};
+pub use init::{InitDetails, McpServerDetails, McpServerInfo, PluginError, PluginInfo, PluginLock, ToolInfo};
 pub use view::SystemBody;
 
 /// Keys that determine the kind of frame.
