@@ -88,6 +88,44 @@ fn c24_an_interrupted_turn_costs_once_whether_the_agent_counts_it_or_not() {
     assert_eq!(turn(&mut resumed, 4, true, total(0.0)), Some(response), "begun anew");
 }
 
+/// A resumed agent that gives its total only: the list price of the turn tells a total that begins at zero
+/// from one that continues.
+#[test]
+fn p39_a_total_that_begins_at_zero_is_told_from_one_that_continues() {
+    let usage = r#"{"input_tokens":1000,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":1000}"#;
+    let response = 1000.0 * (3.0 + 15.0) / 1e6;
+    let turns = |before: f64, totals: &[f64]| {
+        let mut options = FoldOptions::default();
+        options.reported_usd = before;
+        let mut fold = Fold::new(1, options);
+        let mut events = Vec::new();
+        for (number, total) in totals.iter().enumerate() {
+            for line in [
+                format!(
+                    r#"{{"type":"assistant","message":{{"id":"msg_{number}","type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[{{"type":"text","text":"Hm."}}],"usage":{usage}}},"parent_tool_use_id":null,"session_id":"s","uuid":"u{number}"}}"#
+                ),
+                format!(
+                    r#"{{"type":"result","subtype":"success","is_error":false,"session_id":"s","total_cost_usd":{total}}}"#
+                ),
+            ] {
+                let frame = FrameRef::decode(line.as_bytes()).unwrap();
+                fold.step(Input::Frame(&frame), &mut events);
+            }
+        }
+        let costs = events.into_iter().filter_map(|event| match event {
+            UiMessage::TurnResult(result) => Some(result.turn_cost_usd),
+            _ => None,
+        });
+        costs.collect::<Vec<_>>()
+    };
+    for before in [response * 0.4, response, response * 20.0] {
+        assert_eq!(turns(before, &[before + response, before + response * 2.0]), [None, None], "{before}");
+        let begun = turns(before, &[response, response * 2.0]);
+        assert_eq!(begun, [Some(response), None], "the difference of the totals says the rest: {before}");
+    }
+    assert_eq!(turns(0.0, &[response]), [None], "nothing was before");
+}
+
 /// An agent that is killed reports nothing of its turn: the price of its responses is in the event of its
 /// end.
 #[test]

@@ -65,6 +65,8 @@ struct StandIn {
     received: Received,
     /// The word of a prompt at which it ends, without having read the prompt.
     dies_at: Option<&'static str>,
+    /// True if its results are those of an old version.
+    is_old: bool,
 }
 
 /// Messages that stand-ins received.
@@ -91,7 +93,7 @@ pub(crate) fn recording(script: &str, config_dir: &Path, received: &Received) ->
     let (script, config_dir, received) = (script.to_owned(), config_dir.to_owned(), received.clone());
     Carrier::new(move |_| {
         let (script, config_dir) = (script.clone(), config_dir.clone());
-        Box::new(StandIn { script, config_dir, received: received.clone(), dies_at: None })
+        Box::new(StandIn { script, config_dir, received: received.clone(), dies_at: None, is_old: false })
     })
 }
 
@@ -100,8 +102,35 @@ pub(crate) fn dying(script: &str, config_dir: &Path, dies_at: &'static str) -> C
     let (script, config_dir) = (script.to_owned(), config_dir.to_owned());
     Carrier::new(move |_| {
         let (script, config_dir) = (script.clone(), config_dir.clone());
-        Box::new(StandIn { script, config_dir, received: Received::default(), dies_at: Some(dies_at) })
+        Box::new(StandIn {
+            script,
+            config_dir,
+            received: Received::default(),
+            dies_at: Some(dies_at),
+            is_old: false,
+        })
     })
+}
+
+/// Agents that play a script as old versions of the CLI do: the total cost of each process begins at zero,
+/// and no result has the cost of its turn.
+pub(crate) fn playing_old(script: &str, config_dir: &Path) -> Carrier {
+    let (script, config_dir) = (script.to_owned(), config_dir.to_owned());
+    Carrier::new(move |_| {
+        let (script, config_dir) = (script.clone(), config_dir.clone());
+        Box::new(StandIn { script, config_dir, received: Received::default(), dies_at: None, is_old: true })
+    })
+}
+
+/// A line as an old version writes it; `before` is the total cost with which the process began.
+fn as_old(line: &str, before: &mut Option<f64>) -> String {
+    let mut frame: Value = serde_json::from_str(line).unwrap();
+    let of_turn = frame.as_object_mut().unwrap().remove("model_usage_since_last_result");
+    let Some(Value::Object(models)) = of_turn else { return line.to_owned() };
+    let total = frame["total_cost_usd"].as_f64().unwrap();
+    let cost: f64 = models.values().filter_map(|model| model["costUSD"].as_f64()).sum();
+    frame["total_cost_usd"] = (total - *before.get_or_insert(total - cost)).into();
+    frame.to_string()
 }
 
 impl Transport for StandIn {
@@ -118,7 +147,7 @@ impl Transport for StandIn {
         let arguments: Vec<String> = launch.args.iter().map(text).collect();
         let cwd = launch.cwd.clone().unwrap();
         let (voice, runtime) = (peer.voice(), Handle::current());
-        let (received, dies_at) = (self.received.clone(), self.dies_at);
+        let (received, dies_at, is_old) = (self.received.clone(), self.dies_at, self.is_old);
         tokio::spawn(async move {
             while let Some(line) = peer.line().await {
                 let is_prompt = line.contains(r#""type":"user""#);
@@ -142,8 +171,11 @@ impl Transport for StandIn {
             agent::run(&arguments, Script::parse(&self.script).unwrap(), world)
         });
         std::thread::spawn(move || {
+            let mut before = None;
             for line in BufReader::new(from_stdout).lines() {
-                runtime.block_on(voice.say(&line.unwrap()));
+                let line = line.unwrap();
+                let line = if is_old { as_old(&line, &mut before) } else { line };
+                runtime.block_on(voice.say(&line));
             }
             let mut exit = Exit::default();
             exit.code = playing.join().ok();

@@ -73,7 +73,7 @@ use turns::{Turns, command_of};
 use crate::progress::ProgressParser;
 
 /// Options of a fold.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct FoldOptions {
     /// Detect progress in the text of the model, such as "Running test 5 of 20".
@@ -82,6 +82,8 @@ pub struct FoldOptions {
     pub user_turns: u64,
     /// Number of the last agent turn before the folded frames.
     pub agent_turns: u64,
+    /// The total cost that the agent last reported before the folded frames, in US dollars.
+    pub reported_usd: f64,
 }
 
 /// The state machine that turns the frames of one session into events.

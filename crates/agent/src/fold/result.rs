@@ -40,13 +40,24 @@ impl Fold {
         self.command_complete(&turn, frame.count("num_turns"), out);
         let mut event = turn_result(frame, &turn, self.handle);
         event.usage = usage;
-        event.interrupted_cost_usd = self.uncounted_usd(&event);
-        self.lanes().for_each(Tokens::forget_cost);
+        let list_usd = self.unreported_usd().unwrap_or_default();
+        event.turn_cost_usd = event.turn_cost_usd.or_else(|| self.cost_from_zero(&event, list_usd));
+        event.interrupted_cost_usd = self.uncounted_usd(&event, list_usd);
         event.error = error;
         out.push(event);
         let stop_reason = stop_reason(frame);
         out.push(UiMessage::Complete { session_id: self.handle, turn_id: turn.id, stop_reason });
         self.enter(self.resting_phase(), out);
+    }
+
+    /// The cost of the first turn of a process that gives its total only, if that total begins at zero.
+    ///
+    /// Some versions of the CLI begin at zero when they resume a session, and others continue their total.
+    /// The one whose cost of the turn is nearer to the list price of its responses counts.
+    fn cost_from_zero(&self, result: &TurnResult, list_usd: f64) -> Option<f64> {
+        let now = result.cost_usd.filter(|_| self.state.session.reported_usd.is_none() && list_usd > 0.0)?;
+        let continued = now - self.options.reported_usd;
+        ((now - list_usd).abs() < (continued - list_usd).abs()).then_some(now)
     }
 
     /// List price of all responses that an interrupt cut off in this turn, including those of sub-agents, if
@@ -55,11 +66,10 @@ impl Fold {
     /// Some versions of the CLI count them and others do not. The increase of the agent's total decides: it
     /// is compared with the price of all responses of the turn, with and without those that were cut off. The
     /// nearer one counts, since an agent also makes requests that it does not show.
-    fn uncounted_usd(&mut self, result: &TurnResult) -> Option<f64> {
+    fn uncounted_usd(&mut self, result: &TurnResult, list_usd: f64) -> Option<f64> {
         let increase = self.reported_increase(result);
         let cut_off = self.lanes().filter_map(Tokens::take_cut_off_usd).reduce(|sum, cost| sum + cost)?;
-        let all = self.unreported_usd().unwrap_or_default();
-        let is_counted = increase.is_some_and(|increase| increase > all - cut_off / 2.0);
+        let is_counted = increase.is_some_and(|increase| increase > list_usd - cut_off / 2.0);
         (!is_counted).then_some(cut_off)
     }
 

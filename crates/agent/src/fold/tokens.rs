@@ -72,7 +72,7 @@ impl Tokens {
     }
 
     /// Forgets the price of all responses so far: the agent has reported it.
-    pub(super) fn forget_cost(&mut self) {
+    fn forget_cost(&mut self) {
         (self.response_usd, self.unreported_usd) = (0.0, 0.0);
     }
 

@@ -11,6 +11,7 @@ use tidings_transcript::manage::{Scope as OnDisk, session_info};
 use tidings_transcript::roots::Roots;
 
 use crate::sessions::test_server::*;
+use crate::stand_in;
 
 /// The session after its first turn, and the id of its prompt.
 async fn finished(server: &TestServer, prompt: &str) -> (SessionView, String) {
@@ -99,9 +100,68 @@ async fn p39_a_resumed_session_begins_with_its_cost_and_turns_and_its_budget_doe
     let resumed = until_state(&server.sessions, &resumed.key, ServerPhase::Idle).await;
     assert_eq!(resumed.totals.turns, 2);
     let spent = resumed.totals.cost_usd - first.totals.cost_usd;
+    assert!(spent > 0.0, "the turn is counted: {spent}");
     assert!(spent < first.totals.cost_usd * 3.0, "the agent's own total is not counted again: {spent}");
     let refused = server.sessions.input(&me(), &resumed.key, say("more")).await.unwrap_err();
     assert_eq!(refused.code(), tidings_bridge::Code::BudgetExhausted, "{refused}");
+}
+
+/// Old versions of the CLI begin their total at zero in each process, and give the cost of no turn.
+#[tokio::test]
+async fn p39_each_turn_costs_once_whether_the_agents_total_continues_or_begins_at_zero() {
+    // Each turn costs more than all before it, so that its total alone does not say which of both it is.
+    let script = r#"
+        [[turn]]
+        when = { last_contains = "hello" }
+        usage = { input = 10000, output = 1000 }
+        text = "Hello to you."
+        [[turn]]
+        when = { last_contains = "more" }
+        usage = { input = 20000, output = 2000 }
+        text = "There is more."
+        [[turn]]
+        when = { last_contains = "most" }
+        usage = { input = 40000, output = 4000 }
+        text = "That is most of it."
+    "#;
+    for is_old in [false, true] {
+        let server = TestServer::with(script, |config| {
+            if is_old {
+                config.carrier = stand_in::playing_old(script, config.config_dir.as_deref().unwrap());
+            }
+        });
+        let server = server.await;
+        let used =
+            |session: &SessionView| format!("{:.4}, {}", session.totals.cost_usd, session.totals.turns);
+        let (session, _) = finished(&server, "hello").await;
+        assert_eq!(used(&session), "0.0600, 1");
+
+        let stop = CommandRequest::default();
+        server.sessions.command(&me(), &session.key, SessionCommand::Stop, stop).await.unwrap();
+        let session = until_state(&server.sessions, &session.key, ServerPhase::Stopped).await;
+        let mut watching = server.subscribe(&session).await;
+        server.sessions.input(&me(), &session.key, say("more")).await.unwrap();
+        watching.until(|event| matches!(event, UiMessage::UserPrompt(prompt) if prompt.text == "more")).await;
+        watching.complete().await;
+        let session = until_state(&server.sessions, &session.key, ServerPhase::Idle).await;
+        assert_eq!(used(&session), "0.1800, 2", "another process of the same session, old: {is_old}");
+
+        let resume = session.cli_session_ids.last().cloned();
+        server
+            .sessions
+            .delete(&me(), &session.key, tidings_bridge::sessions::Transcript::Keep)
+            .await
+            .unwrap();
+        let new = CreateSession { resume, ..server.new_session() };
+        let resumed = server.sessions.create(&me(), new).await.unwrap().0;
+        assert_eq!(used(&resumed), "0.1800, 2", "old: {is_old}");
+        let mut watching = server.subscribe(&resumed).await;
+        server.sessions.input(&me(), &resumed.key, say("most")).await.unwrap();
+        watching.until(|event| matches!(event, UiMessage::UserPrompt(prompt) if prompt.text == "most")).await;
+        watching.complete().await;
+        let resumed = until_state(&server.sessions, &resumed.key, ServerPhase::Idle).await;
+        assert_eq!(used(&resumed), "0.4200, 3", "another session, old: {is_old}");
+    }
 }
 
 /// Until its first prompt a fork is a session of the server and a file, which are the same.

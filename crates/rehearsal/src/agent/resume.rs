@@ -115,7 +115,7 @@ impl Session {
             };
             self.ledger.spend(model, tokens);
         }
-        drop(self.ledger.since_last());
+        self.ledger.end_restoration();
     }
 
     /// Most recently written session of this project.

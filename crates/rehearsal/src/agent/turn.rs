@@ -277,7 +277,7 @@ impl Session {
 
     fn over_budget(&self) -> bool {
         let budget = self.args.get("max-budget-usd").and_then(|budget| budget.parse::<f64>().ok());
-        budget.is_some_and(|budget| super::usage::dollars(self.ledger.cost_nano()) >= budget)
+        budget.is_some_and(|budget| super::usage::dollars(self.ledger.own_cost_nano()) >= budget)
     }
 
     fn budget_ending(&mut self) -> Ending {

@@ -160,6 +160,8 @@ pub(super) fn dollars(nano: u64) -> f64 {
 pub(super) struct Ledger {
     totals: BTreeMap<String, Tokens>,
     since: BTreeMap<String, Tokens>,
+    /// The part of the cost that earlier processes of the session had used.
+    restored_nano: u64,
 }
 
 impl Ledger {
@@ -167,6 +169,17 @@ impl Ledger {
         for account in [&mut self.totals, &mut self.since] {
             account.entry(model.to_owned()).or_default().add(tokens);
         }
+    }
+
+    /// Counts everything so far as used by earlier processes.
+    pub(super) fn end_restoration(&mut self) {
+        self.since.clear();
+        self.restored_nano = self.cost_nano();
+    }
+
+    /// The cost of this process, which is what the CLI compares with its budget.
+    pub(super) fn own_cost_nano(&self) -> u64 {
+        self.cost_nano().saturating_sub(self.restored_nano)
     }
 
     pub(super) fn cost_nano(&self) -> u64 {

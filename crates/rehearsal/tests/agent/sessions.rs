@@ -96,6 +96,26 @@ fn a_resumed_session_remembers_and_grows() {
     assert!(lines(dir.path(), ID).len() > before);
 }
 
+/// The total continues, and the budget does not include what earlier processes used.
+#[test]
+fn p39_the_budget_of_a_resumed_session_is_for_its_own_process() {
+    let dir = TempDir::new().unwrap();
+    let (frames, _) = run(dir.path(), &["--session-id", ID], "remember seven", 1);
+    let before = frames.last().unwrap()["total_cost_usd"].as_f64().unwrap();
+    let spend = |budget: f64, seed: u64| {
+        let budget = budget.to_string();
+        let flags = ["--resume", ID, "--max-budget-usd", &budget];
+        run(dir.path(), &flags, "what did I say?", seed).0.pop().unwrap()
+    };
+    let result = spend(before * 0.9, 2);
+    assert_eq!(result["subtype"], "success", "{result}");
+    let total = result["total_cost_usd"].as_f64().unwrap();
+    assert!(total > before, "{result}");
+    let result = spend((total - before) / 2.0, 3);
+    assert_eq!(result["subtype"], "error_max_budget_usd", "{result}");
+    assert!(result["total_cost_usd"].as_f64().unwrap() > total, "the response is paid for: {result}");
+}
+
 #[test]
 fn a_fork_has_its_own_file_and_the_same_past() {
     let dir = TempDir::new().unwrap();

@@ -91,6 +91,7 @@ impl Actor {
         let options = launch::options(&memory.row, &memory.settings, &config)?;
         (setup.fold.user_turns, setup.fold.agent_turns) =
             (memory.settings.turns_sent(), memory.settings.last_answer);
+        setup.fold.reported_usd = memory.settings.cost_told;
         Ok((options, setup))
     }
 
