@@ -17,6 +17,7 @@ import sys
 import tempfile
 import threading
 import time
+import uuid
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,7 @@ def _play(tidings: Path, parent: Path, programs: Programs | None) -> tuple[list[
         fleet = Fleet(tidings, root)
         fleet.programs = programs
         problems: list[str] = []
-        for step in (steering, targets, projects, placement, devices, pairing, unreachable, apart, full, incomplete, second_fleet, lost, audit, faults, removed):
+        for step in (steering, targets, projects, placement, devices, pairing, unreachable, apart, full, incomplete, second_fleet, terminals, lost, audit, faults, removed):
             began = time.monotonic()
             if step is faults:
                 problems, counts = faults(fleet, seconds, random.Random(seed))
@@ -326,6 +327,50 @@ def second_fleet(fleet: Fleet) -> str:
     return "refused twice"
 
 
+def terminals(fleet: Fleet) -> str:
+    """A session of a terminal that two servers of one machine observe is listed once on every server."""
+    nodes, shared, cli_session = [fleet.one, fleet.two], fleet.one.root / "config", str(uuid.uuid4())
+    folders = [node.env["CLAUDE_CONFIG_DIR"] for node in nodes]
+    terminal = subprocess.Popen(["sleep", "3600"])
+    began = Path(f"/proc/{terminal.pid}/stat").read_text().rpartition(") ")[2].split()[19]
+    described = {
+        "pid": terminal.pid, "sessionId": cli_session, "cwd": str(fleet.one.project), "procStart": began,
+        "kind": "interactive", "entrypoint": "cli", "status": "idle",
+    }
+    (shared / "sessions").mkdir(parents=True, exist_ok=True)
+    file = shared / "sessions" / f"{terminal.pid}.json"
+    file.write_text(json.dumps(described))
+
+    def restart(observe: str, folders: list[str]) -> None:
+        for node, folder in zip(nodes, folders):
+            node.stop()
+            node.observe, node.env["CLAUDE_CONFIG_DIR"] = observe, folder
+            node.start()
+        fleet.connected()
+
+    def listed(member: Member) -> list[dict[str, Any]]:
+        status, found = member.call("GET", "/v1/sessions?limit=1000")
+        return [view for view in found["items"] if cli_session in view["cli_session_ids"]] if status == 200 else []
+
+    def own(node: Member) -> str | None:
+        return next((view["key"] for view in listed(node) if "node" not in view), None)
+
+    try:
+        restart("attended", [str(shared)] * 2)
+        keys = [until(f"{node.name} observes it", lambda n=node: own(n)) for node in nodes]
+        for member in fleet.members:
+            for key in keys:
+                until(f"{member.name} has the row {key}", lambda m=member, k=key: m.session(k))
+            until(f"{member.name} lists it once", lambda m=member: len(listed(m)) == 1)
+        assert keys[0] != keys[1] and [own(node) for node in nodes] == keys, keys
+    finally:
+        terminal.kill()
+        terminal.wait()
+        file.unlink(missing_ok=True)
+    restart("none", folders)
+    return f"{len(keys)} rows of it, and one in every list"
+
+
 def lost(fleet: Fleet) -> str:
     """A session of a lost server is continued on one other server, and never on the lost one again."""
     key = fleet.create(fleet.three, fleet.three)
@@ -363,6 +408,10 @@ def lost(fleet: Fleet) -> str:
     status, refused = fleet.three.call("POST", f"/v1/sessions/{key}/input", {"content": "note"})
     assert status == 409 and node.name in refused["detail"], refused
     fleet.connected()
+    # The response to the same request is the same, though the lost server is back.
+    until("it is reachable", lambda: not node.session(key).get("unreachable"))
+    again = node.call("POST", path, {"cwd": str(node.project), "client_id": "again"})
+    assert again[0] == 200 and again[1]["key"] == made["key"], again
     fleet.everywhere(made["key"])
     return f"continued on 1 of 2 servers at once, {is_read}"
 

@@ -224,6 +224,7 @@ class Member:
         self.process: subprocess.Popen | None = None
         self.port, self.token = free_port(), ""
         self.flags: list[str] = []
+        self.observe = "none"
 
     def cli(self, *args: str) -> Any:
         command = [str(self.tidings), *args, "--data", str(self.data), "--json"]
@@ -248,7 +249,7 @@ class Member:
 
     def start(self, *flags: str) -> Member:
         command = [str(self.tidings), self.kind, "--json", "--data", str(self.data), "--listen", f"127.0.0.1:{self.port}"]
-        command += ["--fleet", self.links.url, "--claude-path", str(self.claude), "--observe", "none"]
+        command += ["--fleet", self.links.url, "--claude-path", str(self.claude), "--observe", self.observe]
         command += ["--log-level", os.environ.get("LOG_LEVEL", "warn"), *self.flags, *flags]
         with (self.root / "log").open("a") as log:
             self.process = subprocess.Popen(command, env=self.env, stdout=subprocess.PIPE, stderr=log, text=True)

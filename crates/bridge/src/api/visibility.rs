@@ -56,7 +56,7 @@ impl Visibility {
             Notice::Session { session } => {
                 let seen = self.caller.sees(&session.cwd);
                 self.remember(&session.key, seen);
-                seen
+                seen && !sessions.duplicates().is_hidden(&session.key)
             }
             Notice::Deleted { key, .. } => {
                 self.caller.folders.is_empty() || self.seen.remove(key).unwrap_or_default()

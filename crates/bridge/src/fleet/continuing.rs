@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use tidings_fleet::Name;
+use tidings_fleet::{Lease, Name};
 use tidings_protocol::api::{CreateSession, FleetContinue, SessionView};
 use tidings_protocol::ui::UiMessage;
 use tokio_util::sync::CancellationToken;
@@ -32,6 +32,9 @@ impl Fleet {
             let hint = "do it on a server of the fleet that runs agents";
             return Err(Error::new(Code::Conflict, "This server is a hub, and runs no agents", hint));
         }
+        if let Some(before) = self.continued_before(sessions, caller, name, &request).await? {
+            return Ok(before);
+        }
         let mut writer = SessionFileWriter::default();
         let lost = sessions.lost_session(caller, name, &mut |event: &UiMessage| writer.push(event)).await?;
         let left_out = self.check_complete(sessions, &lost, &request).await?;
@@ -52,18 +55,8 @@ impl Fleet {
                 Error::new(Code::Internal, message, "check the space and the rights of its folder")
             })?;
         }
-        let new = CreateSession {
-            cwd,
-            resume: Some(resume),
-            prompt: request.prompt,
-            worktree: request.worktree,
-            title: lost.view.title.clone(),
-            labels: lost.view.labels.clone(),
-            // A repeated request returns the same session.
-            client_id: Some(format!("continue-{}", lost.key)),
-            ..CreateSession::default()
-        };
-        let (view, _) = sessions.create(caller, new).await?;
+        let new = session_for(&lost.view, &request);
+        let view = sessions.create_for(caller, new, &command_of(request)).await?;
         let action = "continued a session of a lost server";
         let mut details = format!("{} of {}", lost.key, lost.node);
         if let Some(left_out) = left_out {
@@ -71,6 +64,29 @@ impl Fleet {
         }
         sessions.audit_action(caller, Some(&view.key), action, &details).await;
         Ok(view)
+    }
+
+    /// The session that continues another one here already, for a request that is repeated: the lost server
+    /// may be back, and the answer is the same.
+    async fn continued_before(
+        &self,
+        sessions: &Sessions,
+        caller: &Caller,
+        name: &str,
+        request: &FleetContinue,
+    ) -> Result<Option<SessionView>, Error> {
+        let from = sessions.find(name).await?;
+        if !caller.sees(&from.cwd) {
+            return Err(Error::no_session(name));
+        }
+        let lease = self.roster().lease(&from.key);
+        let is_held =
+            |lease: Lease| lease.holder == *self.node() && from.node.as_deref() == Some(lease.from.as_str());
+        if !lease.is_some_and(is_held) {
+            return Ok(None);
+        }
+        let new = session_for(&from, request);
+        sessions.created_for(caller, &new, &command_of(request.clone())).await
     }
 
     /// Compares a session with the head that its server has announced last. Returns what is missing, and
@@ -135,5 +151,69 @@ impl Fleet {
                 () = stop.cancelled() => {}
             }
         }
+    }
+}
+
+/// The session that continues a lost one.
+fn session_for(lost: &SessionView, request: &FleetContinue) -> CreateSession {
+    CreateSession {
+        cwd: request.cwd.clone().unwrap_or_else(|| lost.cwd.clone()),
+        resume: Some(SessionFileWriter::id_of(&lost.key)),
+        prompt: request.prompt.clone(),
+        worktree: request.worktree.clone(),
+        title: lost.title.clone(),
+        labels: lost.labels.clone(),
+        // A repeated request returns the same session.
+        client_id: Some(format!("continue-{}", lost.key)),
+        ..CreateSession::default()
+    }
+}
+
+/// The part of a request by which its repetition is recognized.
+fn command_of(request: FleetContinue) -> FleetContinue {
+    FleetContinue { client_id: None, force: false, ..request }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::broadcast::Broadcast;
+    use crate::journal::{Epoch, MemoryJournal, Opening};
+    use crate::sessions::Config;
+
+    #[tokio::test]
+    async fn r13_a_repeated_continue_returns_the_first_session_when_the_lost_server_is_back() {
+        let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(1) };
+        let broadcast = Broadcast::new(Arc::new(MemoryJournal::new(&opening)));
+        let sessions = Sessions::open(broadcast, Config::default()).await.unwrap();
+        let (caller, folder) = (Caller::admin("ada"), tempfile::tempdir().unwrap());
+        let view = json!({
+            "handle": 1, "key": "a1", "cwd": "/shop", "state": "idle", "policy": "ask", "cli_session_ids": [],
+            "created": "2026-01-01T00:00:00Z", "active": "", "cursor": "", "head": 0, "floor": 0,
+            "totals": {"turns": 0, "cost_usd": 0.0, "input_tokens": 0, "output_tokens": 0}, "budget": {},
+            "pending_permissions": 0, "pending_questions": 0, "queued": 0, "node": "two", "unreachable": "",
+        });
+        let lost: SessionView = serde_json::from_value(view).unwrap();
+        let request = FleetContinue {
+            cwd: folder.path().to_str().map(str::to_owned),
+            client_id: Some("once".to_owned()),
+            ..FleetContinue::default()
+        };
+        let command = command_of(request.clone());
+        let new = session_for(&lost, &request);
+        assert_eq!(sessions.created_for(&caller, &new, &command).await.unwrap(), None);
+        let made = sessions.create_for(&caller, new, &command).await.unwrap();
+        // Its server is back, and the session has a title now.
+        let back = SessionView { title: Some("Tides".to_owned()), unreachable: None, ..lost };
+        let again = sessions.created_for(&caller, &session_for(&back, &request), &command).await.unwrap();
+        assert_eq!(again.map(|again| again.key), Some(made.key));
+        let other = FleetContinue { worktree: Some("tides".to_owned()), ..request };
+        let new = session_for(&back, &other);
+        let refused = sessions.created_for(&caller, &new, &command_of(other)).await.unwrap_err();
+        assert_eq!(refused.code(), Code::Conflict);
     }
 }

@@ -8,6 +8,7 @@ mod announcing;
 mod audit;
 mod continuing;
 mod devices;
+mod duplicates;
 mod file;
 mod heads;
 mod incoming;
@@ -223,6 +224,7 @@ impl Fleet {
             self.keep_state(&sessions, &stop),
             self.follow_key(&stop),
             self.leave_continued(&sessions, &stop),
+            duplicates::hide(self, &sessions, &stop),
         );
     }
 
@@ -345,6 +347,7 @@ impl Fleet {
             running: sessions.running_agents() as u64,
             draining: self.is_draining(),
             audit: self.0.audit.own(),
+            config_folder: sessions.config_folder_id(),
             ..Beat::default()
         }
     }

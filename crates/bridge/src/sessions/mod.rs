@@ -14,6 +14,7 @@ pub(crate) mod audited_request;
 mod backends;
 mod config;
 mod delete;
+mod duplicates;
 mod entry;
 pub(crate) mod observed;
 mod patch;
@@ -43,6 +44,7 @@ pub(crate) use requests::asks::outcome_name;
 pub(crate) use starting::create::first_input_id;
 
 use self::active::{ActiveSession, Admission};
+use self::duplicates::Duplicates;
 use self::observed::ObservedProcesses;
 use self::starting::agent_slots::AgentSlots;
 use self::starting::agents::OtherAgents;
@@ -76,6 +78,7 @@ struct SessionsInner {
     others: OtherAgents,
     observed: ObservedProcesses,
     projects: Arc<Projects>,
+    duplicates: Duplicates,
     /// Other servers of the fleet, if there is one.
     remote: OnceLock<Arc<dyn remote::Remote>>,
 }
@@ -98,6 +101,7 @@ impl Sessions {
             others: OtherAgents::default(),
             observed: ObservedProcesses::default(),
             projects: Arc::default(),
+            duplicates: Duplicates::default(),
             remote: OnceLock::new(),
         }));
         sessions.recover().await?;

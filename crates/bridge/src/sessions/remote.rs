@@ -403,6 +403,54 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::broadcast::Broadcast;
+    use crate::journal::{Epoch, MemoryJournal, Opening};
+    use crate::sessions::Config;
+
+    /// A fleet whose servers are reachable, and in which `three` continues every session.
+    #[derive(Debug)]
+    struct ContinuedByThree;
+
+    impl Remote for ContinuedByThree {
+        fn forward(
+            &self,
+            node: String,
+            _: ForwardedRequest,
+        ) -> BoxFuture<'_, Result<ForwardedResponse, Error>> {
+            Box::pin(async move { Err(belongs_to(&node)) })
+        }
+
+        fn state_of(&self, _: &str) -> NodeState {
+            NodeState::Reachable
+        }
+
+        fn announced(&self, _: &str, _: &str) -> Option<u64> {
+            None
+        }
+
+        fn continued_on(&self, _: &str, _: &str) -> Option<String> {
+            Some("three".to_owned())
+        }
+    }
+
+    /// Its server is back, and has not sent the row that says so yet.
+    #[tokio::test]
+    async fn r13_a_session_that_another_server_has_taken_over_offers_nothing_at_once() {
+        let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(1) };
+        let broadcast = Broadcast::new(Arc::new(MemoryJournal::new(&opening)));
+        let sessions = Sessions::open(broadcast, Config::default()).await.unwrap();
+        sessions.set_remote(Arc::new(ContinuedByThree));
+        let view = json!({
+            "handle": 1, "key": "a1", "cwd": "/shop", "state": "idle", "policy": "ask", "cli_session_ids": [],
+            "created": "2026-01-01T00:00:00Z", "active": "", "cursor": "", "head": 0, "floor": 0,
+            "totals": {"turns": 0, "cost_usd": 0.0, "input_tokens": 0, "output_tokens": 0}, "budget": {},
+            "pending_permissions": 0, "pending_questions": 0, "queued": 0, "node": "two",
+            "capabilities": ["prompt", "interrupt"],
+        });
+        let view = sessions.with_reach(serde_json::from_value(view).unwrap());
+        assert!(view.capabilities.is_empty(), "{view:?}");
+        assert_eq!(view.limited.as_deref(), Some("The server `three` continues it"));
+    }
 
     #[test]
     fn r13_a_terminal_is_offered_by_its_own_server_only() {

@@ -18,11 +18,22 @@ pub(super) struct PendingCounts {
 }
 
 impl Sessions {
-    /// Sessions in the order of their handles, those above `after`.
+    /// Sessions in the order of their handles, those above `after`. Of several rows of one session of Claude
+    /// Code, which servers of one machine observe, it has one.
     pub async fn list(&self, after: Option<Handle>, max: usize) -> Result<Vec<SessionView>, Error> {
         let _whole = self.0.observed.wait_for_appearing().await;
-        let rows = self.0.broadcast.journal().sessions(after, max.min(LIST_MAX)).await?;
-        Ok(rows.iter().map(|row| self.view(row)).collect())
+        let (max, mut after, mut views) = (max.min(LIST_MAX), after, Vec::new());
+        loop {
+            // Others take the place of hidden rows: a page that is not full is the last one.
+            let missing = max - views.len();
+            let rows = self.0.broadcast.journal().sessions(after, missing).await?;
+            let shown = rows.iter().filter(|row| !self.0.duplicates.is_hidden(row.key.as_str()));
+            views.extend(shown.map(|row| self.view(row)));
+            match rows.last() {
+                Some(last) if rows.len() == missing && views.len() < max => after = Some(last.handle),
+                _ => return Ok(views),
+            }
+        }
     }
 
     /// Number of sessions in each phase, and number of open asks.

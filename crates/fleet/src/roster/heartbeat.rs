@@ -48,6 +48,10 @@ pub struct Beat {
     /// The end of its audit log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audit: Option<AuditHead>,
+    /// Identity of the folder in which its agents keep their sessions: nodes of one machine that share the
+    /// folder have the same one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config_folder: Option<String>,
 }
 
 /// The end of a node's audit log, by which others notice that the log was cut or rewritten.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
 use tidings_agent::permissions::CodeSources;
 use tidings_protocol::api::{CreateSession, Input, Notice, ServerPhase, SessionView};
 use tidings_transcript::roots::SessionFiles;
@@ -40,7 +41,7 @@ impl Sessions {
     /// Creates a session, and sends its prompt if there is one. The same client id again returns the same
     /// session.
     pub async fn create(&self, caller: &Caller, new: CreateSession) -> Result<(SessionView, Novelty), Error> {
-        self.create_as(caller, new, CliSessionId::Own).await
+        self.create_as(caller, new, CliSessionId::Own, None).await
     }
 
     /// Creates a session that Claude Code knows by the same id: an editor finds it by that id after the
@@ -50,7 +51,35 @@ impl Sessions {
         caller: &Caller,
         new: CreateSession,
     ) -> Result<(SessionView, Novelty), Error> {
-        self.create_as(caller, new, CliSessionId::Key).await
+        self.create_as(caller, new, CliSessionId::Key, None).await
+    }
+
+    /// Creates a session for another command, from whose contents a repetition is recognized: parts of the
+    /// session come from elsewhere, and may be different then.
+    pub(crate) async fn create_for(
+        &self,
+        caller: &Caller,
+        new: CreateSession,
+        command: &(impl Serialize + Sync),
+    ) -> Result<SessionView, Error> {
+        let made_of = command_ids::digest(command);
+        let (view, _) = self.create_as(caller, new, CliSessionId::Own, Some(made_of)).await?;
+        Ok(view)
+    }
+
+    /// The session that another command has created before. A different command with the same id is refused.
+    pub(crate) async fn created_for(
+        &self,
+        caller: &Caller,
+        new: &CreateSession,
+        command: &(impl Serialize + Sync),
+    ) -> Result<Option<SessionView>, Error> {
+        let Some(id) = &new.client_id else { return Ok(None) };
+        let folder = self.folder(caller, &new.cwd)?;
+        let id = command_ids::stored_id_in_folder(caller, &folder, id)?;
+        let Some(row) = self.broadcast().journal().made_by(&id).await? else { return Ok(None) };
+        let (view, _) = self.made_before(caller, new, &row, &command_ids::digest(command)).await?;
+        Ok(Some(view))
     }
 
     async fn create_as(
@@ -58,6 +87,7 @@ impl Sessions {
         caller: &Caller,
         mut new: CreateSession,
         cli_session: CliSessionId,
+        made_of: Option<String>,
     ) -> Result<(SessionView, Novelty), Error> {
         self.require(caller, &capabilities::of_create(&new)?)?;
         if new.fork && new.resume.is_none() {
@@ -73,7 +103,8 @@ impl Sessions {
             return Err(Error::new(Code::Unavailable, "The server is stopping", "try again in a moment")
                 .retry_after_ms(2000));
         }
-        let made_of = command_ids::digest(&CreateSession { client_id: None, ..new.clone() });
+        let made_of =
+            made_of.unwrap_or_else(|| command_ids::digest(&CreateSession { client_id: None, ..new.clone() }));
         new.cwd = self.folder(caller, &new.cwd)?;
         for folder in &mut new.add_dirs {
             *folder = self.folder(caller, folder)?;
