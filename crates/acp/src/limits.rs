@@ -7,6 +7,15 @@ pub const MESSAGE_BYTES_MAX: usize = 16 << 20;
 /// Bytes of the id of a message that is too long to be kept. Ids are numbers or UUIDs.
 pub const ID_BYTES_MAX: usize = 200;
 
+/// Depth of brackets of which the kinds are kept, to find the id of a message whose brackets do not match: as
+/// deep as JSON is read.
+pub const NESTING_MAX: usize = 128;
+
+/// Bytes of a WebSocket message from an editor that is read as a whole. One that is longer than
+/// [`MESSAGE_BYTES_MAX`] is only read for its id, which the error for it needs; a file that a person attaches
+/// fits.
+pub const SOCKET_MESSAGE_BYTES_MAX: usize = 64 << 20;
+
 /// Bytes of a message from a server: an event wraps a line of the CLI, which may have 64 MiB.
 pub const SERVER_MESSAGE_BYTES_MAX: usize = 72 << 20;
 

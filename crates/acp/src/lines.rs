@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::limits::ID_BYTES_MAX;
+use crate::limits::{ID_BYTES_MAX, NESTING_MAX};
 use crate::rpc::{self, Id, RpcError};
 
 /// Length of an empty buffer above which it is freed.
@@ -74,9 +74,8 @@ impl EditorLines {
     }
 
     fn end_line(&mut self) -> Option<EditorLine> {
-        if let Some((scan, length)) = self.long.take() {
-            let (id, has_method, line_bytes_max) = (scan.id(), scan.has_method, self.line_bytes_max);
-            return Some(EditorLine::TooLong(LongLine { length, id, has_method, line_bytes_max }));
+        if let Some((mut scan, length)) = self.long.take() {
+            return Some(EditorLine::TooLong(LongLine::new(&mut scan, length, self.line_bytes_max)));
         }
         let line = String::from_utf8_lossy(&self.buffer).trim().to_owned();
         self.buffer.clear();
@@ -86,6 +85,21 @@ impl EditorLines {
 }
 
 impl LongLine {
+    /// The known parts of a message, if it is longer than this.
+    pub fn of_message(message: &str, line_bytes_max: usize) -> Option<Self> {
+        if message.len() <= line_bytes_max {
+            return None;
+        }
+        let mut scan = EnvelopeScan::default();
+        scan.push(message.as_bytes());
+        Some(LongLine::new(&mut scan, message.len() as u64, line_bytes_max))
+    }
+
+    fn new(scan: &mut EnvelopeScan, length: u64, line_bytes_max: usize) -> Self {
+        scan.end();
+        LongLine { length, id: scan.id(), has_method: scan.has_method, line_bytes_max }
+    }
+
     /// True for the response to a request of ours. Its error stands for it, so that the request does not wait
     /// for ever.
     pub fn is_response(&self) -> bool {
@@ -104,10 +118,11 @@ pub(crate) fn too_long(length: u64, max: usize) -> RpcError {
     RpcError::new(RpcError::INVALID_REQUEST, message, "put large files into the folder")
 }
 
-/// Id of a request or notification that cannot be read.
+/// Id of a request or notification that cannot be read, such as one whose brackets do not match.
 pub fn id_of_call(line: &str) -> Option<Id> {
     let mut scan = EnvelopeScan::default();
     scan.push(line.as_bytes());
+    scan.end();
     scan.id().filter(|_| scan.has_method)
 }
 
@@ -115,8 +130,10 @@ pub fn id_of_call(line: &str) -> Option<Id> {
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a part of the scanner's position")]
 struct EnvelopeScan {
-    /// Number of objects and arrays that are open.
-    depth: u64,
+    /// Brackets that are open, each as the one that closes it.
+    open: Vec<u8>,
+    /// Number of brackets that are open within these, of which the kinds are not kept.
+    deeper: u64,
     in_string: bool,
     is_escaped: bool,
     /// Position within a member of the outermost object.
@@ -158,29 +175,57 @@ impl EnvelopeScan {
         match byte {
             b'"' => self.in_string = true,
             b'{' | b'[' => {
-                self.depth += 1;
-                if self.depth == 1 && byte == b'{' && self.id.is_none() && !self.has_method {
+                self.open_bracket(byte);
+                if self.is_outermost() && byte == b'{' && self.id.is_none() && !self.has_method {
                     self.member = MemberPart::Key;
                     return;
                 }
             }
-            b'}' | b']' => {
-                if self.depth == 1 {
-                    self.end_member(MemberPart::Outside);
-                }
-                self.depth = self.depth.saturating_sub(1);
-            }
-            b':' if self.depth == 1 && self.member == MemberPart::Key => {
+            b'}' | b']' => self.close_bracket(byte),
+            b':' if self.is_outermost() && self.member == MemberPart::Key => {
                 let key = std::mem::take(&mut self.token);
                 self.is_id = key.trim_ascii() == br#""id""# && self.id.is_none();
                 self.has_method |= key.trim_ascii() == br#""method""#;
                 self.member = MemberPart::Value;
                 return;
             }
-            b',' if self.depth == 1 => return self.end_member(MemberPart::Key),
+            b',' if self.is_outermost() => return self.end_member(MemberPart::Key),
             _ => {}
         }
         self.keep(byte);
+    }
+
+    /// True directly within the outermost object or array.
+    fn is_outermost(&self) -> bool {
+        self.open.len() == 1
+    }
+
+    fn open_bracket(&mut self, byte: u8) {
+        if self.open.len() < NESTING_MAX {
+            self.open.push(if byte == b'{' { b'}' } else { b']' });
+        } else {
+            self.deeper += 1;
+        }
+    }
+
+    /// Closes a bracket, and those within it that were left open. One that closes nothing is skipped.
+    fn close_bracket(&mut self, byte: u8) {
+        if self.deeper > 0 {
+            self.deeper -= 1;
+            return;
+        }
+        let Some(at) = self.open.iter().rposition(|close| *close == byte) else { return };
+        if at == 0 {
+            self.end_member(MemberPart::Outside);
+        }
+        self.open.truncate(at);
+    }
+
+    /// Ends the message. The last bracket of a broken one may be missing.
+    fn end(&mut self) {
+        if self.is_outermost() && !self.in_string {
+            self.end_member(MemberPart::Outside);
+        }
     }
 
     /// Keeps a byte of a key or of the id. An id that is longer than any in use is not kept.
@@ -258,6 +303,28 @@ mod tests {
                 assert_eq!((long.has_method, long.length), (has_method, line.len() as u64), "{line}");
                 assert_eq!(next, "{}", "the next line is whole");
             }
+        }
+    }
+
+    #[test]
+    fn r9_a_call_keeps_its_id_although_its_brackets_do_not_match() {
+        let deep = "[".repeat(2 * NESTING_MAX);
+        let closed = format!("{deep}{}", "]".repeat(2 * NESTING_MAX));
+        for (line, id) in [
+            (r#"{"method":"m","params":{"a":[what},"id":"a"}"#.to_owned(), Some(r#""a""#)),
+            (r#"{"method":"m","params":{"a":[{"b":1]},"id":7}"#.to_owned(), Some("7")),
+            (r#"{"method":"m","params":{"a":1]},"id":7}"#.to_owned(), Some("7")),
+            (r#"{"id":7,"method":"m","params":{"a":[{"id":8"#.to_owned(), Some("7")),
+            (r#"{"method":"m","params":{},"id":7"#.to_owned(), Some("7")),
+            (format!(r#"{{"method":"m","params":{{"a":{closed}}},"id":7}}"#), Some("7")),
+            (format!(r#"{{"id":7,"method":"m","params":{{"a":{deep}}},"id":8}}"#), Some("7")),
+            // The id of something else is not that of the call, nor is the beginning of one.
+            (r#"{"method":"m","params":{"id":8"#.to_owned(), None),
+            (r#"{"method":"m","id":"8"#.to_owned(), None),
+            (r#"]}{"method":"m","id":7}"#.to_owned(), Some("7")),
+            (r#"{"result":[},"id":7}"#.to_owned(), None),
+        ] {
+            assert_eq!(id_of_call(&line).as_ref().map(Id::as_json), id, "{line}");
         }
     }
 

@@ -149,7 +149,7 @@ impl Relay {
         } else {
             line.trim_end().to_owned()
         };
-        // A server would close the connection.
+        // A server would refuse it, or close the connection.
         if line.len() > MESSAGE_BYTES_MAX {
             let error = too_long(line.len() as u64, MESSAGE_BYTES_MAX);
             return Err(rpc::response(Some(&id), &Err(error)));

@@ -41,6 +41,12 @@ fn r9_every_request_gets_an_answer_with_its_id() {
     };
     assert_eq!(id_of(r#"{"jsonrpc":"2.0","id":7,"method":8}"#, &mut relay), 7);
     assert_eq!(id_of(r#"{"method":"session/prompt","params":{"prompt":[what]},"id":"a"}"#, &mut relay), "a");
+    // Brackets that do not match, and one that is missing.
+    assert_eq!(id_of(r#"{"method":"session/prompt","params":{"prompt":[what},"id":"b"}"#, &mut relay), "b");
+    let unclosed = r#"{"method":"session/prompt","params":{"prompt":[{"text":"x"]},"id":"c"}"#;
+    assert_eq!(id_of(unclosed, &mut relay), "c");
+    assert_eq!(id_of(r#"{"id":10,"method":"session/prompt","params":{"prompt":["#, &mut relay), 10);
+    assert_eq!(id_of(r#"{"method":"session/list","params":{},"id":11"#, &mut relay), 11);
     assert_eq!(id_of("nonsense", &mut relay), Value::Null);
     // With the idempotency key it is longer than what a server takes.
     let prompt = |text: &str| {

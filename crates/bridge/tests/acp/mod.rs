@@ -179,6 +179,17 @@ async fn r9_a_prompt_with_a_large_picture_is_answered() {
     assert_eq!(shown[1]["content"]["data"], picture.as_str(), "r12: a load keeps images");
 }
 
+/// An editor that waits for an answer which never comes looks as if it hung.
+#[tokio::test]
+async fn r9_a_message_that_is_too_long_is_answered_with_its_id_on_a_socket() {
+    let server = TestServer::playing(HELLO).await;
+    let (mut editor, session) = Editor::open(&server).await;
+    let long = json!([{"type": "text", "text": "x".repeat(20 << 20)}]);
+    let refused = editor.refused("session/prompt", json!({"sessionId": session, "prompt": long})).await;
+    assert_eq!(refused["code"], -32600);
+    assert_eq!(editor.prompt(&session, "hello").await["stopReason"], "end_turn", "the connection lives");
+}
+
 /// The agent has died, and the server does not know it yet.
 #[tokio::test]
 async fn r12_a_prompt_right_after_an_agent_died_is_answered() {

@@ -14,7 +14,7 @@ use axum::extract::State;
 use axum::extract::ws::{WebSocketUpgrade, rejection::WebSocketUpgradeRejection};
 use axum::http::{Extensions, HeaderMap};
 use axum::response::Response;
-use tidings_acp::limits::MESSAGE_BYTES_MAX;
+use tidings_acp::limits::SOCKET_MESSAGE_BYTES_MAX;
 use tidings_acp::rpc::RpcError;
 
 pub use local::LocalEditor;
@@ -46,7 +46,7 @@ pub(crate) async fn acp_socket(
     );
     let mut lifetime = StreamLifetime::new(&api).with_connection(extensions.get());
     lifetime.bind(&caller);
-    link::upgrade_with(&extensions, &headers, None, MESSAGE_BYTES_MAX, move |socket| {
+    link::upgrade_with(&extensions, &headers, None, SOCKET_MESSAGE_BYTES_MAX, move |socket| {
         socket::serve(api, caller, lifetime, socket)
     })
 }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use tidings_acp::limits::MESSAGE_BYTES_MAX;
+use tidings_acp::lines::LongLine;
 use tokio::sync::mpsc;
 
 use super::connection::EditorConnection;
@@ -42,7 +44,7 @@ impl EditorSocket {
                 biased;
                 end = self.lifetime.ended() => Err(Close::from_end(end, self.retry_ms)),
                 message = self.socket.recv() => match received(message) {
-                    Ok(message) => self.receive(message).await,
+                    Ok(message) => Box::pin(self.receive(message)).await,
                     Err(close) => Err(close),
                 },
                 Some(line) = lines.recv() => self.write_all(line, &mut lines).await,
@@ -87,7 +89,12 @@ impl EditorSocket {
     async fn receive(&mut self, message: Message) -> Result<(), Close> {
         self.heartbeat.answered();
         let Message::Text(text) = message else { return Ok(()) };
-        match self.connection.receive(&text).await {
+        let response = match LongLine::of_message(&text, MESSAGE_BYTES_MAX) {
+            None => self.connection.receive(&text).await,
+            Some(long) if long.is_response() => self.connection.receive(&long.error()).await,
+            Some(long) => Ok(Some(long.error())),
+        };
+        match response {
             Ok(Some(response)) => self.send(Message::from(response)).await,
             Ok(None) => Ok(()),
             Err(_) => Err(Close::Behind),
