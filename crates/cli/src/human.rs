@@ -37,6 +37,16 @@ pub(crate) fn fit(text: &str, columns: usize) -> String {
     if columns == 0 { kept } else { format!("{}…", kept.trim_end()) }
 }
 
+/// Returns the text in lines of at most `columns`: as it is if it fits, else split between words, and words
+/// that are longer cut.
+pub(crate) fn folded(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let lines: Vec<String> = wrapped(text, columns).iter().map(|line| fit(line, columns)).collect();
+    lines.join("\n")
+}
+
 /// Splits a text into lines of at most `columns`, between words.
 pub(crate) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
@@ -146,9 +156,47 @@ pub(crate) fn char_width(c: char) -> usize {
         | 0xfe30..=0xfe6f
         | 0xff00..=0xff60
         | 0xffe0..=0xffe6
+        // Symbols that are emoji by themselves, such as ⏳, ⚡, ✅, ❌ and ⭐.
+        | 0x231a..=0x231b
+        | 0x23e9..=0x23ec
+        | 0x23f0
+        | 0x23f3
+        | 0x25fd..=0x25fe
+        | 0x2614..=0x2615
+        | 0x2648..=0x2653
+        | 0x267f
+        | 0x2693
+        | 0x26a1
+        | 0x26aa..=0x26ab
+        | 0x26bd..=0x26be
+        | 0x26c4..=0x26c5
+        | 0x26ce
+        | 0x26d4
+        | 0x26ea
+        | 0x26f2..=0x26f3
+        | 0x26f5
+        | 0x26fa
+        | 0x26fd
+        | 0x2705
+        | 0x270a..=0x270b
+        | 0x2728
+        | 0x274c
+        | 0x274e
+        | 0x2753..=0x2755
+        | 0x2757
+        | 0x2795..=0x2797
+        | 0x27b0
+        | 0x27bf
+        | 0x2b1b..=0x2b1c
+        | 0x2b50
+        | 0x2b55
+        | 0x1f18e
+        | 0x1f191..=0x1f19a
         | 0x1f300..=0x1f64f
         | 0x1f680..=0x1f6ff
+        | 0x1f7e0..=0x1f7eb
         | 0x1f900..=0x1f9ff
+        | 0x1fa70..=0x1faff
         | 0x20000..=0x3fffd => 2,
         _ => 1,
     }
@@ -200,6 +248,26 @@ mod tests {
             ("a wordwithoutend", 10, "a wordwit…"),
         ] {
             assert_eq!(fit_words(text, columns), expected, "{text} {columns}");
+        }
+    }
+
+    #[test]
+    fn c32_emoji_take_two_columns() {
+        for (text, columns) in [("✅ ok", 5), ("🟢🪄⚡⭐", 8), ("✓✗•·─", 5), ("⚠ ", 2)] {
+            assert_eq!(width(text), columns, "{text}");
+        }
+        assert_eq!(fit("✅✅✅", 5), "✅✅…");
+    }
+
+    #[test]
+    fn c32_a_text_is_folded_between_words() {
+        for (text, columns, expected) in [
+            ("one  two", 8, "one  two"),
+            ("one  two", 7, "one two"),
+            ("one two three", 8, "one two\nthree"),
+            ("a wordwithoutend", 10, "a\nwordwitho…"),
+        ] {
+            assert_eq!(folded(text, columns), expected, "{text} {columns}");
         }
     }
 

@@ -102,7 +102,13 @@ impl Line {
         let mut indent = 0;
         for (c, style) in self.cells() {
             if used + char_width(c) > columns {
+                // A word that does not fit into the next line either is broken in this one.
+                let moves = |at: &usize| {
+                    let rest: usize = current[at + 1..].iter().map(|(c, _)| char_width(*c)).sum();
+                    hang + rest + char_width(c) <= columns
+                };
                 let space = current.iter().rposition(|(c, _)| *c == ' ').filter(|at| *at > indent);
+                let space = space.filter(moves);
                 let rest = match space {
                     _ if c == ' ' => Vec::new(),
                     Some(at) => current.split_off(at + 1),
@@ -187,6 +193,24 @@ mod tests {
         assert_eq!(wrapped("項目測試項目測試", 10, 0), ["項目測試項", "目測試"]);
         assert_eq!(wrapped("", 10, 0), [""]);
         assert_eq!(wrapped("one        two three", 10, 0), ["one", "two three"]);
+    }
+
+    #[test]
+    fn c32_no_wrapped_line_is_wider_than_it_may_be() {
+        let texts = [
+            "• the quick brown fox jumps over the lazy dog ".repeat(10),
+            format!("• {}", "a/path/without/a/space".repeat(20)),
+            format!("• {} end", "項目測試".repeat(40)),
+            format!("• {}", "✅🟢🪄 ".repeat(60)),
+        ];
+        for (text, hang) in texts.iter().flat_map(|text| [0, 2, 4].map(|hang| (text, hang))) {
+            for columns in [60, 80, 200] {
+                let lines = wrapped(text, columns, hang);
+                assert!(lines.iter().all(|line| width(line) <= columns), "{columns} {hang}: {lines:?}");
+                let letters = |text: &str| text.replace(' ', "");
+                assert_eq!(letters(&lines.concat()), letters(text), "nothing is lost");
+            }
+        }
     }
 
     #[test]

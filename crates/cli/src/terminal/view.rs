@@ -49,7 +49,7 @@ pub(crate) enum TurnStart {
 /// Effect of Ctrl-C during a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CtrlC {
-    /// The turn ends; again, and the program ends.
+    /// The turn ends; again, and the program ends. With an input line, two more presses are needed.
     Interrupts,
     /// The turn ends; again, and the program ends without the session.
     InterruptsThenDetaches,
@@ -188,11 +188,13 @@ impl View {
 
     /// Shows that the user has interrupted the turn.
     pub(crate) fn interrupted(&mut self) -> io::Result<()> {
-        let leave = match self.ctrl_c {
-            CtrlC::Interrupts => "exit",
-            CtrlC::InterruptsThenDetaches | CtrlC::Detaches => "detach",
+        let leave = match (self.ctrl_c, &self.input) {
+            // Prompts that waited may be in the input line again, and Ctrl-C clears it first.
+            (CtrlC::Interrupts, Some(_)) => "Ctrl-C twice at an empty prompt leaves",
+            (CtrlC::Interrupts, None) => "press Ctrl-C again to exit",
+            (CtrlC::InterruptsThenDetaches | CtrlC::Detaches, _) => "press Ctrl-C again to detach",
         };
-        let text = format!("• interrupted; press Ctrl-C again to {leave}");
+        let text = format!("• interrupted; {leave}");
         self.note(Line::styled(&text, Style::YELLOW))?;
         self.stopping = Stopping::Yes;
         Ok(())
@@ -256,9 +258,14 @@ impl View {
             if self.screen.shows_data() {
                 lines.extend(self.text.tail(self.text_columns()));
             }
-            if lines.is_empty() && self.spacing.ends_with_text() {
+            // Notes that wait for the end of the text are seen below it.
+            let held = self.held.iter().filter(|(prompt, _)| prompt.is_none());
+            let notes: Vec<Line> = held.flat_map(|(_, lines)| lines.iter().cloned()).collect();
+            let is_apart = if lines.is_empty() { self.spacing.ends_with_text() } else { !notes.is_empty() };
+            if is_apart {
                 lines.push(Line::new());
             }
+            lines.extend(notes);
             lines.extend(running_lines(&self.running, spinner, now));
             lines.extend(agent_lines(&self.agents, spinner, now, columns.saturating_sub(1)));
             lines.extend(todo_lines(&self.todos));
@@ -298,13 +305,21 @@ impl View {
         Ok(settled.map_or(KeyEffect::None, |(id, _, reply)| KeyEffect::Answer(id, reply)))
     }
 
-    /// Shows a note, which is not part of the answer.
+    /// Shows a note, which is not part of the answer, at once.
     pub(crate) fn note(&mut self, line: Line) -> io::Result<()> {
         self.end_text()?;
-        if !self.screen.is_interactive() {
-            return self.cards(&[line]);
-        }
-        self.cards(&line.wrap(self.card_columns(), 2))
+        let lines = self.note_lines(line);
+        self.cards(&lines)
+    }
+
+    fn note_lines(&self, line: Line) -> Vec<Line> {
+        if self.screen.is_interactive() { line.wrap(self.card_columns(), 2) } else { vec![line] }
+    }
+
+    /// Shows a note after the text that is being written.
+    fn note_after_text(&mut self, line: Line) -> io::Result<()> {
+        let lines = self.note_lines(line);
+        self.after_text(None, lines)
     }
 
     /// Ends the view: shows buffered text, and removes the lines that change.
@@ -422,7 +437,7 @@ impl View {
         if self.diffs == Diffs::Shown && !failed {
             lines.extend(diff(&call.input, details.and_then(|(_, _, result)| result).as_ref()));
         }
-        self.cards(&lines)
+        self.after_text(None, lines)
     }
 
     fn turn_result(&mut self, result: &TurnResult) -> io::Result<()> {

@@ -390,6 +390,24 @@ fn c29_ctrl_c_leaves_only_twice_in_a_row_and_says_how_to_resume() {
 }
 
 #[test]
+fn c29_after_an_interrupt_ctrl_c_leaves_as_it_says() {
+    let sandbox = Sandbox::playing(SLOW);
+    let mut window = Window::run(&sandbox, 80, &[]);
+    window.wait_for("›");
+    window.press("count\r");
+    window.wait_for("one two");
+    window.press(CTRL_C);
+    // Whether the turn has ended by now does not matter.
+    window.wait_for("interrupted; Ctrl-C twice at an empty prompt leaves");
+    window.press(CTRL_C);
+    window.wait_for("press Ctrl-C again to leave");
+    window.press(CTRL_C);
+    let (code, text) = window.ended();
+    assert_eq!(code, 130, "{text}");
+    assert!(text.contains("To resume: tidings run --resume "), "{text}");
+}
+
+#[test]
 fn c2_a_signal_at_the_prompt_leaves_the_terminal_as_it_was() {
     let sandbox = Sandbox::playing(ECHO);
     let run: Vec<String> = sandbox.arguments(&[]).iter().map(|argument| format!("'{argument}'")).collect();

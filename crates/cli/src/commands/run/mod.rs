@@ -5,6 +5,7 @@ mod args;
 mod backend;
 mod converse;
 mod frames;
+mod leave;
 mod options;
 pub(crate) mod prompt;
 mod shutdown;

@@ -11,6 +11,7 @@ use tokio::sync::mpsc::Receiver;
 use super::answer::answer;
 use super::converse::{PromptQueue, needs_a_person};
 use super::frames::Frames;
+use super::leave::LeavePresses;
 use crate::commands::console::{Console, ConsoleInput, UserAction};
 use crate::error::Exit;
 use crate::output::printable;
@@ -35,8 +36,7 @@ pub(super) struct Turns {
     pub(super) queue: PromptQueue,
     on_request: OnRequest,
     pub(super) interrupted: Interrupted,
-    /// True after Ctrl-C at an empty prompt: the next one leaves.
-    is_leaving: bool,
+    leaving: LeavePresses,
     /// Deadline after SIGTERM, at which the run ends even if the turn does not.
     exit_at: Option<tokio::time::Instant>,
     origin: TurnOrigin,
@@ -116,7 +116,7 @@ impl Turns {
             queue: PromptQueue::default(),
             on_request,
             interrupted: Interrupted::No,
-            is_leaving: false,
+            leaving: LeavePresses::default(),
             exit_at: None,
             origin: TurnOrigin::Prompt,
             exit: Exit::Success,
@@ -199,7 +199,9 @@ impl Turns {
                 TurnEvent::Signal(signal) => self.interrupt(until, signal)?,
                 TurnEvent::Input(input) => {
                     let action = self.console.handle(input)?;
-                    self.is_leaving &= matches!(action, Some(UserAction::Interrupt));
+                    if !matches!(action, Some(UserAction::Interrupt)) {
+                        self.leaving.reset();
+                    }
                     match action {
                         Some(action) => self.act(action, until).await?,
                         None => None,
@@ -285,13 +287,18 @@ impl Turns {
         }
     }
 
-    /// Returns true if Ctrl-C was pressed without a turn, and not right before.
+    /// Returns true if Ctrl-C was pressed without a turn to interrupt, and not a moment before.
     fn is_first_to_leave(&mut self) -> bool {
-        !self.session.client().is_busy() && !std::mem::replace(&mut self.is_leaving, true)
+        if self.session.client().is_busy() && self.interrupted == Interrupted::No {
+            self.leaving.reset();
+            return false;
+        }
+        !self.leaving.press(Instant::now())
     }
 
     /// Handles Ctrl-C and signals: the first interrupts the turn, the second ends the run. Without a turn of
-    /// a prompt, the first ends the run. Returns the outcome if the run ends.
+    /// a prompt, the first ends the run. At a prompt, a key that would end the run has to be pressed twice
+    /// before it comes here. Returns the outcome if the run ends.
     fn interrupt(&mut self, until: Until, signal: Signal) -> io::Result<Option<Exit>> {
         let is_busy = match until {
             Until::TurnEnds => true,

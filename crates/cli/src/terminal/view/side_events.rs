@@ -27,18 +27,16 @@ impl View {
             UiMessage::SubAgentEnded(end) => {
                 let at = self.agents.iter().position(|agent| agent.is(&end.agent_id));
                 if let Some(agent) = at.map(|at| self.agents.remove(at)) {
-                    self.end_text()?;
-                    self.cards(&agent.ended(end, now, self.card_columns()))?;
+                    let lines = agent.ended(end, now, self.card_columns());
+                    self.after_text(None, lines)?;
                 }
             }
             UiMessage::TaskChanged(task)
                 if matches!(task.status.as_str(), "completed" | "failed" | "stopped" | "killed") =>
             {
                 let text = task.description.as_deref().unwrap_or(&task.task_id);
-                self.note(Line::styled(
-                    &format!("• in the background: {text}, {}", task.status),
-                    Style::DIM,
-                ))?;
+                let text = format!("• in the background: {text}, {}", task.status);
+                self.note_after_text(Line::styled(&text, Style::DIM))?;
             }
             UiMessage::PlanProposed(plan) => {
                 self.end_text()?;
@@ -48,9 +46,9 @@ impl View {
                 self.cards(&lines.into_iter().map(|line| line.indented(2)).collect::<Vec<_>>())?;
             }
             UiMessage::Compacted(_) => {
-                self.note(Line::styled("• the conversation was compacted", Style::DIM))?;
+                self.note_after_text(Line::styled("• the conversation was compacted", Style::DIM))?;
             }
-            UiMessage::Retrying(retry) => self.note(retry_line(retry))?,
+            UiMessage::Retrying(retry) => self.note_after_text(retry_line(retry))?,
             UiMessage::RateLimit(limit) if limit.status != "allowed" => {
                 let kind = limit.kind.as_deref().unwrap_or("usage").replace('_', " ");
                 let share = limit
@@ -58,7 +56,8 @@ impl View {
                     .map(|share| format!(", {:.0} % used", share * 100.0))
                     .unwrap_or_default();
                 let word = if limit.status == "rejected" { "is used up" } else { "is near" };
-                self.note(Line::styled(&format!("• the {kind} limit {word}{share}"), Style::YELLOW))?;
+                let text = format!("• the {kind} limit {word}{share}");
+                self.note_after_text(Line::styled(&text, Style::YELLOW))?;
             }
             UiMessage::Retracted(_) => {
                 self.note(Line::styled("• the last answer was retracted and starts over", Style::DIM))?;

@@ -52,7 +52,6 @@ impl Spacing {
 
     /// Notes cards. Returns true if they are the first after text.
     pub(super) fn cards_begin(&mut self) -> bool {
-        self.in_text = false;
         std::mem::replace(&mut self.last, Last::Cards) == Last::Text
     }
 }

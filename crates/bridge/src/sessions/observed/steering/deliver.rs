@@ -44,10 +44,8 @@ async fn step(
     let is_idle = status == Some(IDLE);
     let handed = entry.queued_in(QueueState::Handed);
     if let (Some(handed), Some(steering)) = (&handed, &process.steering)
-        && now.as_ref().is_some_and(dialog::shows_screen)
-        && typed_text(&handed.content).starts_with('/')
+        && now.as_ref().is_some_and(|now| has_opened_screen(&handed.content, now))
     {
-        // The screen of a command such as `/usage` takes every key, so no prompt would reach the session.
         return steering.close_screen().await.map_err(|error| unreachable(&error));
     }
     if let Some(handed) = handed {
@@ -175,6 +173,12 @@ impl Entry {
     }
 }
 
+/// True if a text that was typed last has opened the screen that the process shows: a command such as
+/// `/usage`. The screen takes every key, so no prompt would reach the session until it is closed.
+fn has_opened_screen(typed: &str, now: &RunningCli) -> bool {
+    dialog::shows_screen(now) && typed_text(typed).starts_with('/')
+}
+
 /// True if the session file shows a typed text as this prompt. Shell commands have marks of their own.
 fn is_shown_as(typed: &str, shown: &str) -> bool {
     let (typed, shown) = (typed.trim(), shown.trim());
@@ -188,6 +192,30 @@ fn is_shown_as(typed: &str, shown: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn r6_the_screen_that_a_command_has_opened_is_closed() {
+        let process = |status: &str, dialog: Option<&str>| -> RunningCli {
+            let text = serde_json::json!({"sessionId": "s", "status": status, "waitingFor": dialog});
+            serde_json::from_value(text).unwrap()
+        };
+        let screen = process("waiting", Some("dialog open"));
+        for command in ["/cost", "/usage", "/status", "/help", "/config", " /usage now"] {
+            assert!(has_opened_screen(command, &screen), "{command}");
+            // Esc would deny a request, drop a question and interrupt a turn.
+            for other in [
+                process("waiting", Some("permission prompt")),
+                process("waiting", Some("input needed")),
+                process("waiting", None),
+                process("busy", None),
+                process("idle", None),
+            ] {
+                assert!(!has_opened_screen(command, &other), "{command} {other:?}");
+            }
+        }
+        // The user has opened it, and reads it.
+        assert!(!has_opened_screen("mend the build", &screen));
+    }
 
     #[test]
     fn a_typed_text_is_found_in_the_file() {

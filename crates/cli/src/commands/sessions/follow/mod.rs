@@ -157,7 +157,7 @@ impl FollowPrinter<'_> {
                 Content::Damaged(damage) => {
                     let finding = damage.finding(line.place);
                     let remark = format!("{file}:{}: {}", line.place.line, finding.message);
-                    let mut text = format!("{YELLOW}damaged{PLAIN} {}\n", printable(&remark));
+                    let mut text = damaged(&remark, columns);
                     for saved in &damage.salvaged {
                         text.push_str(&line::shown(&saved.entry.as_ref(), &who, columns));
                     }
@@ -165,9 +165,9 @@ impl FollowPrinter<'_> {
                 }
                 Content::Blank => String::new(),
             },
-            Change::Reset => remark(&format!("{file} was replaced, reading it from the start")),
-            Change::Gone => remark(&format!("{file} was deleted")),
-            Change::Unreadable(error) => remark(&error.to_string()),
+            Change::Reset => remark(&format!("{file} was replaced, reading it from the start"), columns),
+            Change::Gone => remark(&format!("{file} was deleted"), columns),
+            Change::Unreadable(error) => remark(&error.to_string(), columns),
         };
         if text.is_empty() { Ok(()) } else { self.out.text(&text) }
     }
@@ -237,6 +237,52 @@ impl LineHead<'_> {
     }
 }
 
-fn remark(text: &str) -> String {
-    format!("{DIM}-- {} --{PLAIN}\n", printable(text))
+fn remark(text: &str, columns: usize) -> String {
+    format!("{DIM}{}{PLAIN}\n", human::folded(&format!("-- {} --", printable(text)), columns))
+}
+
+fn damaged(finding: &str, columns: usize) -> String {
+    let text = human::folded(&format!("damaged {}", printable(finding)), columns);
+    format!("{YELLOW}damaged{PLAIN}{}\n", text.strip_prefix("damaged").unwrap_or(&text))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use tidings_protocol::entry::EntryRef;
+
+    use super::*;
+    use crate::output::{BOLD, RED};
+
+    #[test]
+    fn c32_no_line_is_wider_than_the_terminal() {
+        let file = "7c135d63-0f5e-4b0a-9c55-2c1f0e6a7b8d.jsonl";
+        let long = "項目測試 ✅ and quite a long line ".repeat(20);
+        let entries = [
+            json!({"type": "user", "uuid": "u-1", "timestamp": "2026-11-15T10:20:30.000Z",
+                "message": {"role": "user", "content": format!("{long}\n{long}")}}),
+            json!({"type": "assistant", "uuid": "u-2", "message": {"role": "assistant", "content": [
+                {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "x".repeat(500)}}]}}),
+            json!({"type": "user", "uuid": "u-3", "message": {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "t", "content": format!("{long}\n{long}")}]}}),
+        ];
+        for columns in [60, 80, 200] {
+            let mut text = remark(&format!("{file} was replaced, reading it from the start"), columns);
+            text += &remark(&format!("/home/ada/{}/{file} is not there", "folder".repeat(40)), columns);
+            text +=
+                &damaged(&format!("{file}:123: the line is not JSON, and nothing of it was saved"), columns);
+            for entry in &entries {
+                let json = entry.to_string();
+                let entry = EntryRef::decode(json.as_bytes()).unwrap();
+                let shown = line::shown(&entry, "7c135d63/a1b2c3d", columns);
+                assert!(!shown.is_empty(), "{json}");
+                text += &shown;
+            }
+            for line in text.lines() {
+                let codes = [BOLD, DIM, PLAIN, RED, YELLOW];
+                let line = codes.iter().fold(line.to_owned(), |line, code| line.replace(code, ""));
+                assert!(human::width(&line) <= columns, "{columns}: {line}");
+            }
+        }
+    }
 }

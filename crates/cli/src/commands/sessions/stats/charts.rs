@@ -105,6 +105,8 @@ pub(super) fn plot(days: &[ActiveDay], columns: usize) -> String {
     let mut text = format!("\n{BOLD}cost per day{PLAIN}\n");
     for (row, line) in cells.iter().enumerate() {
         let label = match row {
+            // Cents would not fit beside so many dollars.
+            0 if most >= 10_000.0 => format!("${most:.0}"),
             0 => format!("${most:.2}"),
             row if row + 1 == PLOT_ROWS => "$0".to_owned(),
             _ => String::new(),

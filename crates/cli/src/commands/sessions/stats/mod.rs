@@ -85,7 +85,7 @@ impl Stats {
         if root.json {
             out.json(&stats)?;
         } else {
-            out.text(&render(&stats, &sum, &days, &models, &now))?;
+            out.text(&render(&stats, &sum, &days, &models, &now, human::columns()))?;
         }
         Ok(read)
     }
@@ -104,6 +104,7 @@ fn render(
     days: &[ActiveDay],
     models: &BTreeMap<String, u64>,
     now: &Zoned,
+    columns: usize,
 ) -> String {
     const TOOLS_SHOWN: usize = 15;
     let mut text = String::new();
@@ -126,10 +127,10 @@ fn render(
         let day = |time: Timestamp| time.to_zoned(now.time_zone().clone()).date();
         let _ = writeln!(text, "\n{DIM}from {} to {}{PLAIN}", day(first), day(last));
     }
-    text.push_str(&charts::heatmap(days, human::columns()));
-    text.push_str(&charts::plot(days, human::columns()));
-    text.push_str(&bars("tools", &stats.tools, TOOLS_SHOWN, human::columns()));
-    text.push_str(&bars("responses by model", models, TOOLS_SHOWN, human::columns()));
+    text.push_str(&charts::heatmap(days, columns));
+    text.push_str(&charts::plot(days, columns));
+    text.push_str(&bars("tools", &stats.tools, TOOLS_SHOWN, columns));
+    text.push_str(&bars("responses by model", models, TOOLS_SHOWN, columns));
     text
 }
 
@@ -143,14 +144,15 @@ fn render(
 fn bars(title: &str, numbers: &BTreeMap<String, u64>, shown: usize, columns: usize) -> String {
     const BAR_COLUMNS_MAX: usize = 30;
     const NAME_COLUMNS_MAX: usize = 32;
-    const NUMBER_COLUMNS: usize = 9;
+    const NUMBER_COLUMNS_MIN: usize = 9;
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let mut sorted: Vec<(&String, u64)> = numbers.iter().map(|(name, number)| (name, *number)).collect();
     sorted.sort_by_key(|(name, number)| (std::cmp::Reverse(*number), *name));
     let Some(&(_, largest)) = sorted.first() else { return String::new() };
     let names = sorted.iter().take(shown).map(|(name, _)| human::width(&printable(name))).max().unwrap_or(0);
+    let number_columns = human::count(largest).len().max(NUMBER_COLUMNS_MIN);
     // Names matter more than bars, and two columns are between them.
-    let room = columns.saturating_sub(NUMBER_COLUMNS + 3 * 2);
+    let room = columns.saturating_sub(number_columns + 3 * 2);
     let names = names.min(NAME_COLUMNS_MAX).min(room);
     let bar_columns = BAR_COLUMNS_MAX.min(room - names);
     let mut text = format!("\n{BOLD}{title}{PLAIN}\n");
@@ -158,7 +160,7 @@ fn bars(title: &str, numbers: &BTreeMap<String, u64>, shown: usize, columns: usi
         let eighths = (*number as f64 / largest as f64 * (bar_columns * 8) as f64).ceil() as usize;
         let bar = format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8]);
         let name = human::padded(&printable(name), names);
-        let _ = writeln!(text, "  {name}  {:>NUMBER_COLUMNS$}  {DIM}{bar}{PLAIN}", human::count(*number));
+        let _ = writeln!(text, "  {name}  {:>number_columns$}  {DIM}{bar}{PLAIN}", human::count(*number));
     }
     if sorted.len() > shown {
         let rest: u64 = sorted[shown..].iter().map(|(_, number)| number).sum();
@@ -166,4 +168,37 @@ fn bars(title: &str, numbers: &BTreeMap<String, u64>, shown: usize, columns: usi
         let _ = writeln!(text, "  {DIM}{others} others: {}{PLAIN}", human::count(rest));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn c32_no_line_is_wider_than_the_terminal() {
+        let numbers = |names: [&str; 3]| -> BTreeMap<String, u64> {
+            names.into_iter().map(str::to_owned).zip([123_456_789_012, 4_567, 1]).collect()
+        };
+        let long = "mcp__a_server_with_a_long_name__and_a_tool_with_a_long_name";
+        let time = |text: &str| -> Option<Timestamp> { text.parse().ok() };
+        let sum = Counts {
+            messages: 123_456_789_012,
+            tools: numbers(["Bash", long, "項目測試項目測試項目測試項目測試項目測試"]),
+            first: time("2025-11-02T08:00:00Z"),
+            last: time("2026-11-11T08:00:00Z"),
+            ..Counts::default()
+        };
+        let stats = counts::stats(std::iter::empty(), &sum);
+        let models = numbers(["claude-opus-4-5", "a-model-with-quite-a-long-name-20261101", "✅✅✅"]);
+        let days = days::tests::days(&[1_234_567; 371]);
+        let now = Timestamp::UNIX_EPOCH.to_zoned(jiff::tz::TimeZone::UTC);
+        for columns in [60, 80, 200] {
+            let text = render(&stats, &sum, &days, &models, &now, columns);
+            for line in text.lines() {
+                let line =
+                    [BOLD, DIM, PLAIN].iter().fold(line.to_owned(), |line, code| line.replace(code, ""));
+                assert!(human::width(&line) <= columns, "{columns}: {line}");
+            }
+        }
+    }
 }
