@@ -3,11 +3,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { can, placeOf, possibleCommands } from "../src/model/capabilities.ts";
-import type { Settled } from "../src/model/conversation.ts";
+import type { Conversation, Settled } from "../src/model/conversation.ts";
 import { emptyConversation } from "../src/model/conversation.ts";
 import { decisionOf } from "../src/model/audit.ts";
 import { decisionText, settledText } from "../src/model/decision.ts";
 import { fold, toolOf } from "../src/model/fold.ts";
+import { outcomeName } from "../src/model/inbox.ts";
+import type { UiMessage } from "../src/wire.ts";
+
+const turn = { role: "Assistant", sequence: 1 } as const;
 
 function settled(outcome: Settled["outcome"], by?: string, reason?: string): Settled {
   return { outcome, by, reason, rule: undefined, scope: undefined, answer: undefined };
@@ -37,6 +41,31 @@ test("p40 a request that an interrupt ended says who interrupted", () => {
   assert.equal(decisionOf(line), "interrupted");
   assert.equal(decisionOf({ ...line, who: "the agent" }), "cancelled");
   assert.equal(decisionOf({ ...line, decision: "denied" }), "denied");
+});
+
+test("p40 a request that an interrupted turn left is not withdrawn by the agent, and an earlier one is", () => {
+  const call = (id: string): UiMessage => ({ ToolExecuting: { tool_use_id: id, tool_name: "Bash", input: { command: "make" }, session_id: 1 } });
+  const cancelled = (id: string, by?: string): UiMessage => ({ PermissionResolved: { tool_use_id: id, outcome: "Cancelled", session_id: 1, ...(by === undefined ? {} : { by }) } });
+  const end = (terminal_reason: string): UiMessage => ({ TurnResult: { session_id: 1, turn_id: turn, subtype: "error_during_execution", is_error: true, terminal_reason, answers: [], permission_denials: [] } });
+  const said = (all: Conversation, id: string) => {
+    const found = toolOf(all, id)?.settled;
+    return found === undefined ? undefined : decisionText(found, false, "browser");
+  };
+  const all = emptyConversation();
+  for (const event of [call("t1"), cancelled("t1"), { TextChunk: { text: "Another way.", session_id: 1, turn_id: turn } }, call("t2"), cancelled("t2"), call("t3"), cancelled("t3", "phone"), call("t4"), cancelled("t4", "terminal"), end("aborted_tools")]) fold(all, event);
+  assert.equal(said(all, "t1"), "Withdrawn by the agent");
+  assert.equal(said(all, "t2"), "Interrupted");
+  assert.equal(said(all, "t3"), "Interrupted by phone");
+  assert.equal(said(all, "t4"), "Interrupted in the terminal");
+  const finished = emptyConversation();
+  for (const event of [call("t1"), cancelled("t1"), call("t2"), cancelled("t2", "terminal"), end("completed")]) fold(finished, event);
+  assert.equal(said(finished, "t1"), "Withdrawn by the agent");
+  assert.equal(said(finished, "t2"), "Answered in the terminal");
+});
+
+test("p40 the inbox tells an interrupt from a request that ended for a reason that is not known", () => {
+  assert.equal(outcomeName("interrupted"), "Interrupted");
+  assert.ok(!outcomeName("cancelled").includes("agent"), outcomeName("cancelled"));
 });
 
 test("a decision says who made it, and where", () => {

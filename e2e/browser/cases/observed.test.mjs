@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { after, test } from "node:test";
 import { PHONE, accessibility } from "../lib/browser.mjs";
 import { asksAndSays, button, stage } from "../lib/setup.mjs";
@@ -150,6 +150,20 @@ test("a session in a terminal is shown while it runs there, and takes prompts af
   const named = page.locator(".session-card", { hasText: "Now paint it" });
   await named.locator(".origin").getByText("Terminal", { exact: true }).waitFor();
   await picture(page, "desktop-after");
+});
+
+test("p46 the card of a session in a terminal names its folder", async () => {
+  const page = await at.visit();
+  const terminal = new Terminal(at.server);
+  terminal.write(prompt("Sweep the path"), said("msg_6", { type: "text", text: "It is swept." }), TURN_END);
+  const one = await at.server.session("Hello");
+  const card = page.locator(".session-card", { hasText: "Sweep the path" });
+  await card.locator(".card-facts").getByText(basename(at.server.project), { exact: true }).waitFor();
+  // Those of this server stand below the name of their project.
+  const own = page.locator(`.session-card[href$="${one.key}"]`);
+  await own.waitFor();
+  assert.equal(await own.locator(".card-facts").getByText(basename(at.server.project), { exact: true }).count(), 0);
+  await terminal.exit();
 });
 
 test("a phone shows where a session runs, and why it takes no prompts", async () => {

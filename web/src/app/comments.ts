@@ -5,7 +5,7 @@ import { signal } from "@preact/signals";
 
 /** The line that a comment is about. */
 export interface CommentPlace {
-  /** The session, or the pending request that the comment answers. */
+  /** The session, or the card of the pending request that the comment answers. */
   of: string;
   /** Path of the file; empty for a plan. */
   path: string;
@@ -39,6 +39,16 @@ export function writeComment(place: CommentPlace, text: string): void {
   const others = comments.value.filter((one) => one !== before);
   last += 1;
   comments.value = text.trim() === "" ? others : [...others, { ...place, text: text.trim(), id: before?.id ?? last }].sort((one, other) => one.id - other.id);
+}
+
+/** Adds comments that were stored, in their order. */
+export function restoreComments(of: string, stored: readonly Comment[]): void {
+  if (stored.length === 0) return;
+  const restored = stored.map(({ path, line, quote, text }) => {
+    last += 1;
+    return { of, path, line, quote, text, id: last };
+  });
+  comments.value = [...comments.value.filter((one) => one.of !== of), ...restored];
 }
 
 export function forgetComments(of: string): void {

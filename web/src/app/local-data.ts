@@ -1,9 +1,10 @@
-// Data stored in this browser for its user: drafts and unsent commands. It outlives the tab, and is removed
-// when the credential is revoked.
+// Data stored in this browser for its user: drafts, text typed into cards, and unsent commands. It outlives
+// the tab, and is removed when the credential is revoked.
 
 import type { CommandStore } from "../net/outbox.ts";
 
 const DRAFT = "tidings.draft.";
+const CARD = "tidings.card.";
 const COMMAND_PREFIX = "tidings.letter.";
 const DEVICE = "tidings.device";
 /** Keys of data that the user of this browser has saved. */
@@ -16,6 +17,28 @@ export function loadDraft(session: string): string {
 export function saveDraft(session: string, text: string): void {
   if (text === "") localStorage.removeItem(DRAFT + session);
   else set(DRAFT + session, text);
+}
+
+/** The text of a card, as it was saved; `undefined` without any. */
+export function loadCard(card: string): unknown {
+  return loadJson(CARD + card);
+}
+
+/** Saves the text of a card, or removes it if there is none. Returns false if the browser does not store it. */
+export function saveCard(card: string, text: unknown): boolean {
+  if (text !== undefined) saveJson(CARD + card, text);
+  else localStorage.removeItem(CARD + card);
+  return hasCard(card);
+}
+
+/** True if the text of a card is stored. Another tab may have removed it. */
+export function hasCard(card: string): boolean {
+  return localStorage.getItem(CARD + card) !== null;
+}
+
+/** The stored cards whose names begin like this. */
+export function storedCards(prefix: string): string[] {
+  return names(CARD + prefix).map((name) => name.slice(CARD.length));
 }
 
 export const commandStore: CommandStore = {
@@ -53,9 +76,9 @@ export function saveDevice(id: string): void {
   set(DEVICE, id);
 }
 
-/** Removes all drafts and unsent commands, so that the next user of this browser does not see them. */
+/** Removes all drafts, text of cards and unsent commands, so that the next user of this browser does not see them. */
 export function clearLocalData(): void {
-  for (const name of [DEVICE, ...OWN, ...names(DRAFT), ...names(COMMAND_PREFIX)]) localStorage.removeItem(name);
+  for (const name of [DEVICE, ...OWN, ...names(DRAFT), ...names(CARD), ...names(COMMAND_PREFIX)]) localStorage.removeItem(name);
 }
 
 function names(prefix: string): string[] {

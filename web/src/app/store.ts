@@ -18,6 +18,7 @@ import { Connection, Lost, OFFLINE_DOUBT_MS, Refused } from "../net/connection.t
 import type { Command, UnsentCommand } from "../net/outbox.ts";
 import { Outbox } from "../net/outbox.ts";
 import { newId, surroundings } from "./browser.ts";
+import { forgetCards } from "./card-text.ts";
 import { forgetDrafts } from "./drafts.ts";
 import { followCommandStore, clearLocalData, saveDevice, commandStore } from "./local-data.ts";
 import { addWaiting, forgetSession, refreshList, remember, sessions, settled } from "./list.ts";
@@ -127,6 +128,7 @@ function turnedAway(status: number): void {
   authState.value = "unpaired";
   if (status !== 401) return;
   outbox.clear();
+  forgetCards();
   forgetDrafts();
   clearLocalData();
 }

@@ -55,6 +55,8 @@ export interface Settled {
   scope: string | undefined;
   reason: string | undefined;
   answer: JsonValue | undefined;
+  /** True if the turn was interrupted while the request waited. */
+  interrupted?: boolean;
 }
 
 /** A decision about a tool call. */

@@ -17,7 +17,7 @@ export function byWhom(by: string | undefined): string {
 
 /** A decision in one line. `you` is the name of this device. */
 export function decisionText(settled: Settled, edited: boolean, you: string | undefined): string {
-  const { outcome, by, scope } = settled;
+  const { outcome, by, scope, interrupted } = settled;
   // A grant is an earlier answer for the whole session.
   const isGrant = by === "grant";
   const who = by === "policy" ? "" : isGrant ? " by an earlier answer in this session" : by !== undefined && by === you ? " by you" : byWhom(by);
@@ -28,7 +28,7 @@ export function decisionText(settled: Settled, edited: boolean, you: string | un
     Answered: `Answered${who}`,
     TimedOut: "No answer in time",
     Disconnected: "The agent ended before an answer",
-    Cancelled: isLocal(settled) ? `Answered${who}` : by === undefined ? "Withdrawn by the agent" : `Interrupted${who}`,
+    Cancelled: interrupted === true ? `Interrupted${who}` : isLocal(settled) ? `Answered${who}` : by === undefined ? "Withdrawn by the agent" : `Interrupted${who}`,
     Lost: "Answered, but the answer may not have arrived",
   };
   return words[outcome];

@@ -4,6 +4,7 @@
 import type { JsonValue, UiMessage } from "../wire.ts";
 import type { Conversation, Decision, Item, Lane, ToolItem, Track } from "./conversation.ts";
 import { retractWords, wasInterrupted } from "./conversation.ts";
+import { isLocal } from "./decision.ts";
 import { addText, closeText, note, push, takeBack } from "./items.ts";
 import { isSummary, withoutReminders } from "./summary.ts";
 import { compactTokens, limitName } from "../text/format.ts";
@@ -216,9 +217,24 @@ function foldResult(all: Conversation, track: Track, event: Extract<UiMessage, {
   all.contextWindow = windowOf(result.model_usage, all.model) ?? all.contextWindow;
   const last = track.items.at(-1);
   const told = last?.kind === "note" && last.tone === "error" && last.text === result.error;
+  if (wasInterrupted(result)) markInterrupted(all, track);
   // An interrupt is an error to the agent, but not to the user who pressed the button.
   if (told && wasInterrupted(result)) track.items[track.items.length - 1] = { ...last, tone: "plain" };
   push(all, track, { kind: "result", result, costUsd, told });
+}
+
+/**
+ * An interrupt makes the agent withdraw the requests of the last calls. Their events do not say so if the
+ * server does not know of it, such as one that came with a prompt, or by Esc in a terminal.
+ */
+function markInterrupted(all: Conversation, track: Track): void {
+  for (let at = track.items.length - 1; at >= 0; at -= 1) {
+    const item = track.items[at];
+    if (item === undefined || item.kind === "text" || item.kind === "thinking" || item.kind === "result") return;
+    if (item.kind !== "tool" || item.state === "done" || item.settled?.outcome !== "Cancelled") continue;
+    if (item.settled.by !== undefined && !isLocal(item.settled)) continue;
+    changeTool(all, item.id, { settled: { ...item.settled, interrupted: true } });
+  }
 }
 
 function foldRetracted(all: Conversation, track: Track, event: Extract<UiMessage, { Retracted: unknown }>): void {

@@ -25,7 +25,9 @@ const OUTCOMES: Record<string, string> = {
   answered: "Answered",
   timed_out: "Timed out",
   disconnected: "The agent disconnected",
-  cancelled: "Cancelled by the agent",
+  // An interrupt that came from elsewhere, or before the server recorded it, looks the same.
+  cancelled: "Withdrawn",
+  interrupted: "Interrupted",
   lost: "Lost with the agent",
 };
 

@@ -7,7 +7,7 @@ import { useVisibleRequest } from "../app/inbox.ts";
 import { route } from "../app/route.ts";
 import { answered, unsentCommands, hasScope, problemText } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
-import { keepUnsent } from "../app/card-text.ts";
+import { keepUnsent, settledUnseen } from "../app/card-text.ts";
 import { can, placeOf } from "../model/capabilities.ts";
 import type { Conversation, Settled } from "../model/conversation.ts";
 import { settledText } from "../model/decision.ts";
@@ -21,6 +21,10 @@ import { QuestionCard } from "./question.tsx";
 function answeredElsewhere(session: SessionView, id: string, settled: Settled | undefined): void {
   const kept = !keepUnsent(session.key, id, () => false) ? "" : can(session, "prompt") ? " Your text is in the prompt field." : " Your text is kept as a draft.";
   showToast("plain", `${settledText(settled)}${kept}`);
+}
+
+function settledOf(all: Conversation, id: string): Settled | undefined {
+  return toolOf(all, id)?.settled ?? all.decisions.get(id)?.settled;
 }
 
 /** Index of the request that the address names, else 0. `changed` is called with another address. */
@@ -55,8 +59,13 @@ export function NeedsYou({ all, session }: { all: Conversation; drawn: number; s
     const before = shown.current;
     shown.current = ask === undefined ? undefined : { session: session.key, id: ask.id };
     if (before === undefined || before.session !== session.key || before.id === ask?.id || all.asks.has(before.id) || answered.value.has(before.id)) return;
-    answeredElsewhere(session, before.id, toolOf(all, before.id)?.settled ?? all.decisions.get(before.id)?.settled);
+    answeredElsewhere(session, before.id, settledOf(all, before.id));
   });
+  // Others were answered while no page showed them, such as between closing this one and opening it again.
+  useLayoutEffect(() => {
+    const waits = (id: string) => all.asks.has(id) || answered.value.has(id);
+    for (const id of settledUnseen(session.key, waits)) answeredElsewhere(session, id, settledOf(all, id));
+  }, [session.key, all]);
   useVisibleRequest(box, ask === undefined || !may ? undefined : { requests: [{ session: session.key, tool_use_id: ask.id }] });
   const drawn = (element: HTMLDivElement | null) => {
     box.current = element;

@@ -3,7 +3,7 @@
 import type { ComponentChildren, RefObject, VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { CardField } from "../app/card-text.ts";
-import { cardText, keepUnsent, useCardText } from "../app/card-text.ts";
+import { cardText, keepUnsent, useCard, useCardText } from "../app/card-text.ts";
 import { commentsOf, commentsText } from "../app/comments.ts";
 import { useEscape } from "../app/dismiss.ts";
 import { allowsOften, noteAllowed, ignoreEnter, useAnswerable } from "../app/approval-delay.ts";
@@ -28,6 +28,7 @@ type Step = "choose" | "deny" | "edit" | "always";
 
 /** `may` is true if this device can answer. */
 export function PermissionCard({ ask, session, cwd, may }: { ask: PermissionAsk; session: string; cwd: string | undefined; may: boolean }): VNode {
+  const card = useCard(session, ask.id);
   const [step, setStep] = useState<Step>("choose");
   const stepBox = useRef<HTMLDivElement>(null);
   const back = useEscape(stepBox, step !== "choose", () => setStep("choose"));
@@ -64,7 +65,7 @@ export function PermissionCard({ ask, session, cwd, may }: { ask: PermissionAsk;
         <Risk level={details.risk} />
       </header>
       <div class="ask-body">
-        <Wanted ask={ask} cwd={cwd} seen={() => setRead(true)} comments={may ? ask.id : undefined} actions={may && <ReaderActions ask={ask.id} ready={readable} allow={(scope) => reply({ decision: "allow", scope })} deny={(message) => reply({ decision: "deny", ...(message === "" ? {} : { message }) }, "comments")} />} />
+        <Wanted ask={ask} cwd={cwd} seen={() => setRead(true)} comments={may ? card : undefined} actions={may && <ReaderActions card={card} ready={readable} allow={(scope) => reply({ decision: "allow", scope })} deny={(message) => reply({ decision: "deny", ...(message === "" ? {} : { message }) }, "comments")} />} />
         {may && !read && <p class="ask-fact muted" role="status">Read it to its end to allow it.</p>}
         {details.agent_id !== undefined && <p class="ask-fact">Requested by a sub-agent.</p>}
         {details.blocked_path !== undefined && (
@@ -134,8 +135,8 @@ export function PermissionCard({ ask, session, cwd, may }: { ask: PermissionAsk;
           </ul>
         </Confirm>
       )}
-      {step === "edit" && may && <Edited box={stepBox} ask={ask.id} input={details.input} tool={details.tool_name} ready={readable} back={back} allow={(updated) => reply({ decision: "allow", updated_input: updated }, "edit", "input")} />}
-      {step === "deny" && may && <Deny box={stepBox} ask={ask.id} takesReason={isClaude} back={back} deny={(message, interrupt) => reply({ decision: "deny", interrupt, ...(message === "" ? {} : { message }) }, "deny", "comments")} />}
+      {step === "edit" && may && <Edited box={stepBox} card={card} input={details.input} tool={details.tool_name} ready={readable} back={back} allow={(updated) => reply({ decision: "allow", updated_input: updated }, "edit", "input")} />}
+      {step === "deny" && may && <Deny box={stepBox} card={card} takesReason={isClaude} back={back} deny={(message, interrupt) => reply({ decision: "deny", interrupt, ...(message === "" ? {} : { message }) }, "deny", "comments")} />}
     </section>
   );
 }
@@ -208,8 +209,8 @@ function DiffComments({ of, actions }: { of: string; actions: ComponentChildren 
 }
 
 /** The buttons of the reader. A denial takes the comments with it, as one message. */
-function ReaderActions({ ask, ready, allow, deny }: { ask: string; ready: boolean; allow: (scope: "once" | "session") => void; deny: (message: string) => void }): VNode {
-  const all = commentsOf(ask);
+function ReaderActions({ card, ready, allow, deny }: { card: string; ready: boolean; allow: (scope: "once" | "session") => void; deny: (message: string) => void }): VNode {
+  const all = commentsOf(card);
   return (
     <div class="ask-actions">
       {all.length === 0 && <Allow ready={ready} label="Allow once" main onAllow={() => allow("once")} />}
@@ -302,9 +303,9 @@ function Confirm({ box, back, action, children }: StepProps & { action: VNode; c
   );
 }
 
-function Deny({ box, ask, takesReason, back, deny }: StepProps & { ask: string; takesReason: boolean; deny: (message: string, interrupt: boolean) => void }): VNode {
-  const [message, setMessage] = useCardText(ask, "deny");
-  const comments = commentsOf(ask);
+function Deny({ box, card, takesReason, back, deny }: StepProps & { card: string; takesReason: boolean; deny: (message: string, interrupt: boolean) => void }): VNode {
+  const [message, setMessage] = useCardText(card, "deny");
+  const comments = commentsOf(card);
   const all = [message.trim(), commentsText(comments)].filter((part) => part !== "").join("\n\n");
   return (
     <div class="ask-step" ref={box}>
@@ -335,15 +336,15 @@ const EDITED: Readonly<Record<string, { field: string; label: string }>> = {
   NotebookEdit: { field: "new_source", label: "Source to put in instead" },
 };
 
-function Edited({ box, ask, input, tool, ready, back, allow }: StepProps & { ask: string; input: JsonValue; tool: string; ready: boolean; allow: (input: JsonValue) => void }): VNode {
+function Edited({ box, card, input, tool, ready, back, allow }: StepProps & { card: string; input: JsonValue; tool: string; ready: boolean; allow: (input: JsonValue) => void }): VNode {
   const given = fields(input);
   const part = EDITED[tool];
   const original = part === undefined ? undefined : text(given[part.field]);
   // A field of the page would drop carriage returns; JSON keeps them.
   const canShowText = original !== undefined && !original.includes("\r");
-  const [asJson, setAsJson] = useState(!canShowText || cardText(ask, "input") !== "");
-  const [words, setWords] = useCardText(ask, "edit", original ?? "");
-  const [whole, setWhole] = useCardText(ask, "input", JSON.stringify(input, null, 2));
+  const [asJson, setAsJson] = useState(!canShowText || cardText(card, "input") !== "");
+  const [words, setWords] = useCardText(card, "edit", original ?? "");
+  const [whole, setWhole] = useCardText(card, "input", JSON.stringify(input, null, 2));
   const withWords = (): JsonValue => ({ ...(input as { [key in string]: JsonValue }), ...(part === undefined ? {} : { [part.field]: words }) });
   const send = () => {
     if (!asJson) {

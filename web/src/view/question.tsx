@@ -4,7 +4,7 @@ import type { VNode } from "preact";
 import { useState } from "preact/hooks";
 import { commentsOf, commentsText } from "../app/comments.ts";
 import { ignoreEnter, useAnswerable } from "../app/approval-delay.ts";
-import { cardText, keepUnsent, saveCardText, useCardText } from "../app/card-text.ts";
+import { cardText, keepUnsent, saveCardText, useCard, useCardText } from "../app/card-text.ts";
 import { viewOf } from "../app/list.ts";
 import { answer, hasScope, promptsSent, sendCommand } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
@@ -34,9 +34,10 @@ export function QuestionCard(props: CardProps): VNode {
 }
 
 function Questions({ ask, session, may }: CardProps): VNode {
+  const card = useCard(session, ask.id);
   const [chosen, setChosen] = useState<Chosen>({});
   const { questions } = ask.request;
-  const [own, setOwn] = useState<Readonly<Record<string, string>>>(() => Object.fromEntries(questions.map(({ id }) => [id, cardText(ask.id, `question ${id}`)])));
+  const [own, setOwn] = useState<Readonly<Record<string, string>>>(() => Object.fromEntries(questions.map(({ id }) => [id, cardText(card, `question ${id}`)])));
   const said = (question: Question): string[] => {
     const words = own[question.id]?.trim() ?? "";
     return [...(chosen[question.id] ?? []), ...(words === "" ? [] : [words])];
@@ -81,11 +82,11 @@ function Questions({ ask, session, may }: CardProps): VNode {
               setChosen({ ...chosen, [question.id]: options });
               if (question.question_type !== "SingleChoice") return;
               setOwn({ ...own, [question.id]: "" });
-              saveCardText(ask.id, `question ${question.id}`, "");
+              saveCardText(card, `question ${question.id}`, "");
             }}
             write={(words) => {
               setOwn({ ...own, [question.id]: words });
-              saveCardText(ask.id, `question ${question.id}`, words);
+              saveCardText(card, `question ${question.id}`, words);
               if (question.question_type === "SingleChoice" && words !== "") setChosen({ ...chosen, [question.id]: [] });
             }}
           />
@@ -149,14 +150,15 @@ function OneQuestion({ question, note, chosen, own, choose, write }: OneProps): 
 }
 
 function PlanCard({ ask, session, may }: CardProps): VNode {
-  const [feedback, setFeedback] = useCardText(ask.id, "feedback");
+  const card = useCard(session, ask.id);
+  const [feedback, setFeedback] = useCardText(card, "feedback");
   const [read, setRead] = useState(false);
   const readable = useAnswerable(ask.id) && read;
   const [decide, words] = ask.request.questions;
   const options = decide?.options ?? [];
   const notes = ask.details.questions[0]?.options ?? [];
   const [reading, setReading] = useState(false);
-  const comments = commentsOf(ask.id);
+  const comments = commentsOf(card);
   const text = ask.plan ?? (decide?.text ?? "").replace(/^Approve this plan\?\s*\n/, "");
   const isNo = (option: string) => /keep planning/i.test(option);
   const view = viewOf(session);
@@ -207,7 +209,7 @@ function PlanCard({ ask, session, may }: CardProps): VNode {
             <Icon name="expand" /> {may ? "Open in the reader, and comment on lines" : "Open in the reader"}
           </button>
         </p>
-        {!reading && <CommentList of={ask.id} />}
+        {!reading && <CommentList of={card} />}
         {may && !read && <p class="ask-fact muted" role="status">Read the plan to its end to approve it.</p>}
         {words !== undefined && may && (
           <label class="plan-feedback">
@@ -218,8 +220,8 @@ function PlanCard({ ask, session, may }: CardProps): VNode {
       </div>
       {may && actions()}
       {reading && (
-        <Reader title="Plan" content={text} seen={() => setRead(true)} close={() => setReading(false)} foot={may && <><CommentList of={ask.id} />{actions()}</>}>
-          <PlanUnits text={text} of={may && words !== undefined ? ask.id : undefined} />
+        <Reader title="Plan" content={text} seen={() => setRead(true)} close={() => setReading(false)} foot={may && <><CommentList of={card} />{actions()}</>}>
+          <PlanUnits text={text} of={may && words !== undefined ? card : undefined} />
         </Reader>
       )}
     </section>

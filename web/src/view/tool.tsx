@@ -120,7 +120,7 @@ function Decision({ settled, tool, edited }: { settled: Settled | undefined; too
   if (settled === undefined || !(isDecided(tool) || isLocal(settled))) return null;
   // The rule of a grant is only an id.
   const isGrant = settled.by === "grant";
-  const good = settled.outcome === "Allowed" || settled.outcome === "Answered" || (settled.outcome === "Cancelled" && isLocal(settled));
+  const good = settled.outcome === "Allowed" || settled.outcome === "Answered" || (settled.outcome === "Cancelled" && isLocal(settled) && settled.interrupted !== true);
   return (
     <p class={good ? "decision" : "decision bad"}>
       {decisionText(settled, edited, meta.value?.you.name)}

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tidings_agent::UiMessage;
 use tidings_agent::pending::Outcome as Pending;
+use tidings_agent::session::LOCAL_DIALOG;
 use tidings_protocol::api::{InboxKind, PendingPermission, PendingQuestion, ServerPhase, SessionView};
 use tidings_protocol::ui::{RateLimit, Resolution, SessionPhase, TurnResult};
 use tokio::sync::broadcast::error::RecvError;
@@ -145,7 +146,7 @@ impl Inbox {
             }
             UiMessage::PermissionResolved(resolved) => {
                 let was_asked = known.asked.remove(&(session.clone(), resolved.tool_use_id.clone()));
-                let outcome = crate::sessions::outcome_name(resolved.outcome);
+                let outcome = outcome_of(resolved.outcome, resolved.by.as_deref());
                 let request = Item::request_id(&session, &resolved.tool_use_id);
                 let now = self.now();
                 let was_known = {
@@ -166,7 +167,8 @@ impl Inbox {
                 known.asked.remove(&(session.clone(), resolved.tool_use_id.clone()));
                 let request = Item::request_id(&session, &resolved.tool_use_id);
                 let now = self.now();
-                self.state().ledger.settle(&request, crate::sessions::outcome_name(resolved.outcome), now);
+                let outcome = outcome_of(resolved.outcome, resolved.by.as_deref());
+                self.state().ledger.settle(&request, outcome, now);
                 self.note_seen(key.as_str(), event.cursor.seq);
             }
             UiMessage::RateLimit(limit) => self.limit_reached(known, &session, limit, at).await,
@@ -379,6 +381,16 @@ impl Inbox {
     }
 }
 
+/// The outcome of a request, in one word. The event of a withdrawn request names an author only if a person
+/// caused it: by an interrupt, or by an answer in the agent's own dialog.
+fn outcome_of(outcome: Resolution, by: Option<&str>) -> &'static str {
+    match (outcome, by) {
+        (Resolution::Cancelled, Some(LOCAL_DIALOG)) => "answered",
+        (Resolution::Cancelled, Some(_)) => "interrupted",
+        (other, _) => crate::sessions::outcome_name(other),
+    }
+}
+
 /// The id of the item of a dialog where a session runs. It shows one at a time.
 fn dialog_id(session: &str) -> String {
     format!("{session}.dialog")
@@ -422,5 +434,18 @@ fn one_line(text: &str) -> String {
 fn log_unless_gone(error: &Error) {
     if error.code() != Code::NotFound {
         tracing::warn!(%error, "failed to read the pending requests for the inbox");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn p40_a_request_that_a_person_interrupted_was_not_withdrawn_by_the_agent() {
+        assert_eq!(outcome_of(Resolution::Cancelled, Some("phone")), "interrupted");
+        assert_eq!(outcome_of(Resolution::Cancelled, Some(LOCAL_DIALOG)), "answered");
+        assert_eq!(outcome_of(Resolution::Cancelled, None), "cancelled");
+        assert_eq!(outcome_of(Resolution::Denied, Some("phone")), "denied");
     }
 }
