@@ -91,6 +91,10 @@ async fn long_prompts_are_refused_while_others_wait_and_the_session_goes_on() {
     let quotes = server.sessions.input(&me(), &session.key, say(&"\"".repeat(5 << 20))).await.unwrap_err();
     assert_eq!((quotes.code(), quotes.message().contains("prompt")), (Code::TooLarge, true), "{quotes}");
     server.sessions.input(&me(), &session.key, say("short")).await.unwrap();
+    // A subscriber that takes nothing of so much is cut off.
+    for _ in 0..2 {
+        subscriber.until(|event| matches!(event, UiMessage::PromptQueued(_))).await;
+    }
     server.sessions.answer_permission(&me(), &session.key, &id, yes()).await.unwrap();
     for _ in 0..3 {
         subscriber.complete().await;
