@@ -119,7 +119,7 @@ export class Server {
     if (this.#child.exitCode === null && this.#child.signalCode === null) {
       // Agents outlive the server, and must not outlive the tests.
       const { items } = await this.call("GET", "sessions?limit=1000");
-      const own = items.filter(({ node, capabilities }) => node === undefined && capabilities.includes("stop"));
+      const own = items.filter(({ node, origin }) => node === undefined && origin === "server");
       await Promise.all(own.map(({ key }) => this.call("POST", `sessions/${key}/stop`)));
       this.#child.kill("SIGTERM");
       await once(this.#child, "exit");
