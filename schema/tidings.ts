@@ -979,7 +979,7 @@ export type InboxVisible = {
   requests?: Array<InboxRequest>,
 };
 
-/** A prompt: [`ControllerInputPayload`](crate::ui::ControllerInputPayload) with more fields. */
+/** A prompt: [`ControllerInputPayload`](tidings_protocol::ui::ControllerInputPayload) with more fields. */
 export type Input = {
   /** The prompt. */
   content: string,

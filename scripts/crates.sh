@@ -11,12 +11,12 @@ if [ "${1:-}" = semver ]; then
     exec cargo semver-checks --workspace --exclude tidings-cli --baseline-rev "$tag"
 fi
 
-page=crates/bridge/page schema=crates/cli/schema
-trap 'rm -rf "$page" "$schema"' EXIT
+page=crates/bridge/page schemas=(crates/bridge/schema crates/cli/schema)
+trap 'rm -rf "$page" "${schemas[@]}"' EXIT
 scripts/page.sh
-rm -rf "$page" "$schema"
+rm -rf "$page" "${schemas[@]}"
 cp -r web/dist "$page"
-cp -r schema "$schema"
+for copy in "${schemas[@]}"; do cp -r schema "$copy"; done
 # The copies of the page and of the schemas are not in git.
 cargo package --workspace --allow-dirty --locked \
     --exclude xtask --exclude tidings-e2e-driver --exclude tidings-client-bench "$@"

@@ -3,4 +3,4 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-UPDATE_SCHEMA=1 cargo test -q -p tidings-cli --test integration -- file_is_fresh
+UPDATE_SCHEMA=1 cargo test -q -p tidings-cli --test integration -- is_fresh

@@ -13,7 +13,7 @@ fn main() -> io::Result<()> {
     let (checkout, published) = (here.join("../../schema"), here.join("schema"));
     let schema = if checkout.is_dir() { checkout } else { published };
     println!("cargo::rerun-if-changed=build.rs");
-    for name in ["tidings.schema.json", "tidings.ts", "openapi.json"] {
+    for name in ["tidings.schema.json", "tidings.ts", "rehearsal.schema.json"] {
         let file = schema.join(name);
         println!("cargo::rerun-if-changed={}", file.display());
         let text = fs::read(file)?;

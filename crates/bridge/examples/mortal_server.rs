@@ -14,12 +14,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tidings_agent::UiMessage;
+use tidings_api::{Choice, CreateSession, Input, PermissionAnswer, PermissionScope, ServerPhase};
 use tidings_bridge::broadcast::{Delivery, SubscribeOptions};
 use tidings_bridge::hosts::Hosts;
 use tidings_bridge::journal::{Epoch, Opening};
 use tidings_bridge::sessions::Config;
 use tidings_bridge::{Broadcast, Caller, Sessions, SqliteJournal};
-use tidings_protocol::api::{Choice, CreateSession, Input, PermissionAnswer, PermissionScope, ServerPhase};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 

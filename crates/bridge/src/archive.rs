@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 use tidings_agent::Clock;
-use tidings_protocol::api::{ArchiveRound, ArchiveWhich};
+use tidings_api::{ArchiveRound, ArchiveWhich};
 use tidings_transcript::archive::{Archive as Store, Manifest};
 use tidings_transcript::retention::Retention;
 use tidings_transcript::roots::{Roots, SessionFiles};

@@ -15,7 +15,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use tidings_agent::permissions::is_sensitive_file;
-use tidings_protocol::api::WorkingTree;
+use tidings_api::WorkingTree;
 use tokio::io::AsyncReadExt as _;
 use tokio::process::Command;
 

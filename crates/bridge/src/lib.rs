@@ -13,7 +13,7 @@ mod error;
 mod files;
 pub mod fleet;
 mod git;
-mod hmac;
+mod hex;
 #[cfg(unix)]
 pub mod hosts;
 mod http;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use tidings_protocol::api::{MarkList, PatchMarks, SessionMarks};
+use tidings_api::{MarkList, PatchMarks, SessionMarks};
 use tokio::sync::{Mutex, MutexGuard};
 
 use crate::caller::Caller;

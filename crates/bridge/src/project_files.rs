@@ -5,7 +5,7 @@ use std::io::{self, Read as _};
 use std::path::{Component, Path};
 
 use tidings_agent::permissions::{is_sensitive_file, is_sensitive_folder};
-use tidings_protocol::api::{FileItem, FileKind, FileList, FileText};
+use tidings_api::{FileItem, FileKind, FileList, FileText};
 
 use crate::caller::{Caller, Scope};
 use crate::error::{Code, Error};

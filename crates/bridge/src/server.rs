@@ -7,14 +7,13 @@ mod inspection;
 mod listen;
 mod memory;
 mod retention;
+mod serving;
 mod slots;
 mod tls;
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::{Router, middleware};
-use axum_server::Handle;
 use tokio_util::sync::CancellationToken;
 
 pub use bounds::Bounds;
@@ -35,7 +34,7 @@ use crate::auth::Auth;
 use crate::error::Error;
 use crate::fleet::Fleet;
 use crate::http::route;
-use crate::limits::{DRAIN_MAX, DRAIN_REQUESTS_MAX, SWEEP_EVERY};
+use crate::limits::{DRAIN_MAX, SWEEP_EVERY};
 use crate::notify::{Notifications, Notifier};
 use crate::sessions::Sessions;
 
@@ -178,8 +177,8 @@ impl Server {
         let metrics = Arc::<Metrics>::default();
         let app = self.build_router(&metrics);
         let slots = Slots::new(self.bounds.within_open_files());
-        let (tcp, unix) = (Handle::<SocketAddr>::new(), Handle::new());
-        let serving = listen::serve(bound, &app, &slots, (&tcp, &unix));
+        let closing = CancellationToken::new();
+        let serving = listen::serve(bound, app, slots, &closing);
         let sweeping = sweep(self.auth.clone());
         let notifications = self.notifications.clone();
         tokio::spawn(notifications.run(Some(self.auth.clone()), self.stopping.clone()));
@@ -204,8 +203,7 @@ impl Server {
         tracing::info!("stopping");
         self.stopping.cancel();
         let drained = tokio::time::timeout(DRAIN_MAX, async {
-            tcp.graceful_shutdown(Some(DRAIN_REQUESTS_MAX));
-            unix.graceful_shutdown(Some(DRAIN_REQUESTS_MAX));
+            closing.cancel();
             let ((), served) = tokio::join!(self.sessions.drain(), &mut serving);
             if let Some(fleet) = fleet {
                 drop(fleet.await);

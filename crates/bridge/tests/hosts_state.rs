@@ -11,16 +11,16 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use tidings_agent::UiMessage;
+use tidings_api::{
+    Budget, Choice, CreateSession, Input, Notice, PatchSession, PermissionAnswer, PermissionScope,
+    ServerPhase, SessionView,
+};
 use tidings_bridge::auth::{self, Auth, Random};
 use tidings_bridge::broadcast::{Delivery, SubscribeOptions};
 use tidings_bridge::hosts::Hosts;
 use tidings_bridge::journal::{Max, MemoryStore, SessionName};
 use tidings_bridge::sessions::Config;
 use tidings_bridge::{Caller, Sessions};
-use tidings_protocol::api::{
-    Budget, Choice, CreateSession, Input, Notice, PatchSession, PermissionAnswer, PermissionScope,
-    ServerPhase, SessionView,
-};
 use tidings_protocol::mobile::RiskLevel;
 use tidings_protocol::ui::{PermissionDetails, Resolution};
 use tokio::sync::broadcast;

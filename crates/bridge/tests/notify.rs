@@ -15,13 +15,13 @@ use axum::response::{IntoResponse as _, Response};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
-use tidings_bridge::journal::MemoryStore;
-use tidings_bridge::notify::{Notifier, Occasion, Target, TargetKind};
-use tidings_bridge::{Caller, Sessions};
-use tidings_protocol::api::{
+use tidings_api::{
     Choice, CommandRequest, CreateSession, NotifySettings, PermissionAnswer, PermissionScope, SessionCommand,
     SessionView,
 };
+use tidings_bridge::journal::MemoryStore;
+use tidings_bridge::notify::{Notifier, Occasion, Target, TargetKind};
+use tidings_bridge::{Caller, Sessions};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 

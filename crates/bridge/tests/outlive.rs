@@ -16,11 +16,11 @@ use std::time::{Duration, Instant};
 
 use chance::Chance;
 use tidings_agent::UiMessage;
+use tidings_api::{CommandRequest, Input, QueueState, ServerPhase, SessionCommand};
 use tidings_bridge::broadcast::{Delivery, SubscribeOptions};
 use tidings_bridge::journal::{Handle, Journal as _, Max, SessionName};
 use tidings_bridge::sessions::Config;
 use tidings_bridge::{Broadcast, Caller, Sessions, SqliteJournal};
-use tidings_protocol::api::{CommandRequest, Input, QueueState, ServerPhase, SessionCommand};
 use tokio::task::JoinHandle;
 
 /// Limit for every wait; most take milliseconds.

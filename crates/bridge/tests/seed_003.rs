@@ -3,10 +3,10 @@
 use crate::sessions::test_server::until_state;
 use crate::stand_in;
 
+use tidings_api::{CreateSession, Policy, ServerPhase};
 use tidings_bridge::journal::MemoryStore;
 use tidings_bridge::sessions::Transcript;
 use tidings_bridge::{Caller, Code};
-use tidings_protocol::api::{CreateSession, Policy, ServerPhase};
 
 const ASKS: &str = r#"
     [[turn]]
@@ -55,7 +55,7 @@ async fn s3_35_a_session_is_made_asked_how_it_is_and_removed_with_all_that_is_of
     );
     assert_eq!(sessions.find(&other.key).await.unwrap().policy, Policy::Deny, "each has its own");
 
-    let input = tidings_protocol::api::Input { content: "Test it".to_owned(), ..Default::default() };
+    let input = tidings_api::Input { content: "Test it".to_owned(), ..Default::default() };
     sessions.input(&me, &one.key, input).await.unwrap();
     until_state(&sessions, &one.key, ServerPhase::NeedsYou).await;
     assert_eq!(sessions.permissions(None).await.unwrap().len(), 1);

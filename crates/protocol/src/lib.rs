@@ -18,8 +18,8 @@
 //! - [`tools`] types the inputs and outputs of tools on demand.
 //! - [`entry`] is one line of a session file.
 //! - [`seed`] writes the `rusty_claw` wire format.
-//! - [`ui`] and [`mobile`] are our own wire, for clients that show a session; [`api`] holds the bodies of the
-//!   server's HTTP API.
+//! - [`ui`] and [`mobile`] are our own wire, for clients that show a session.
+//! - [`sums`] are figures about sessions on disk.
 //!
 //! This crate does no I/O, never waits and reads no clock. No input makes it panic, abort or recurse without
 //! bound.
@@ -27,7 +27,6 @@
 /// The version of Claude Code that every test of this repository runs with.
 pub const TESTED_CLAUDE_CODE: &str = "2.1.327";
 
-pub mod api;
 pub mod control;
 pub mod entry;
 mod error;
@@ -41,6 +40,7 @@ mod owned_line;
 pub mod permissions;
 pub mod seed;
 pub mod stream;
+pub mod sums;
 pub mod tools;
 pub mod ui;
 pub mod view;

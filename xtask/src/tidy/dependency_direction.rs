@@ -6,10 +6,11 @@ use crate::graph::{Graph, Manifest, Package};
 /// A crate and the crates of this workspace that it may use; a crate without a row is an error.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("tidings-protocol", &[]),
+    ("tidings-api", &["tidings-protocol"]),
     ("tidings-transcript", &["tidings-protocol"]),
     ("tidings", &["tidings-protocol", "tidings-transcript"]),
     ("tidings-agent", &["tidings", "tidings-protocol", "tidings-transcript"]),
-    ("tidings-acp", &["tidings-protocol"]),
+    ("tidings-acp", &["tidings-api", "tidings-protocol"]),
     ("tidings-fleet", &[]),
     (
         "tidings-bridge",
@@ -17,6 +18,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "tidings",
             "tidings-acp",
             "tidings-agent",
+            "tidings-api",
             "tidings-fleet",
             "tidings-protocol",
             "tidings-transcript",
@@ -29,6 +31,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "tidings",
             "tidings-acp",
             "tidings-agent",
+            "tidings-api",
             "tidings-bridge",
             "tidings-protocol",
             "tidings-rehearsal",

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use tidings_protocol::api::{AgentOption, AgentOptionValue};
+use tidings_api::{AgentOption, AgentOptionValue};
 
 use super::frames::{items, text};
 use super::modes::{Choices, bypasses};

@@ -6,7 +6,7 @@ use agent_client_protocol_schema::ProtocolVersion;
 use agent_client_protocol_schema::v1 as acp;
 use serde::Serialize;
 use serde_json::{Value, json};
-use tidings_protocol::api::{AgentOption, ModelChoice};
+use tidings_api::{AgentOption, ModelChoice};
 
 use super::open_prompts::PromptEnd;
 use crate::meta::{META, meta};

@@ -6,7 +6,7 @@ use agent_client_protocol_schema::v1 as acp;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use tidings_protocol::api::Input;
+use tidings_api::Input;
 
 use super::content;
 use crate::meta::meta_of;

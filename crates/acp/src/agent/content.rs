@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use agent_client_protocol_schema::v1 as acp;
-use tidings_protocol::api::{Attachment, Input};
+use tidings_api::{Attachment, Input};
 
 use crate::rpc::RpcError;
 

@@ -4,7 +4,7 @@ use agent_client_protocol_schema::v1 as acp;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use tidings_protocol::api::{
+use tidings_api::{
     Choice, PendingPermission, PendingQuestion, PermissionAnswer, PermissionScope, QuestionAnswer,
     QuestionReply,
 };

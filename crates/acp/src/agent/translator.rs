@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use agent_client_protocol_schema::v1 as acp;
 use serde_json::{Map, Value, json};
-use tidings_protocol::api::Attachment;
+use tidings_api::Attachment;
 use tidings_protocol::ui::{
     SessionPhase, SubAgentOutcome, TodoList, TodoStatus, TokenUsage, ToolDetails, TurnResult, UiMessage,
     UserPrompt,

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tidings_acp::agent::{
     ClientFeatures, EditorAnswer, OpenPrompts, PendingAsk, PromptEnd, SessionState, Translator,
 };
-use tidings_protocol::api::{Choice, PermissionScope};
+use tidings_api::{Choice, PermissionScope};
 use tidings_protocol::ui::UiMessage;
 
 fn event(json: Value) -> UiMessage {

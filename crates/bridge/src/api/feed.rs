@@ -5,7 +5,7 @@
 //! WebSocket and the phone.
 
 use futures_util::FutureExt as _;
-use tidings_protocol::api::ResyncReason;
+use tidings_api::ResyncReason;
 
 use super::deltas::{Deltas, HeldDeltas};
 use crate::broadcast::{Cut, Delivery, Subscription};

@@ -29,20 +29,24 @@ pub(crate) struct Health {
 
 /// The routes for monitoring.
 pub(crate) fn routes() -> Vec<Route<Health>> {
-    vec![route!(healthz), route!(readyz), needs_later(Scope::Read, route!(metrics))]
+    vec![
+        route!(get "/healthz", healthz),
+        route!(get "/readyz", readyz),
+        needs_later(Scope::Read, route!(get "/metrics", metrics)),
+    ]
 }
 
 /// Liveness: the process answers. No credential is needed.
-#[utoipa::path(get, path = "/healthz", tag = "health",
-    responses((status = 200, description = "It does", body = String, content_type = "text/plain")))]
+#[cfg_attr(feature = "openapi", utoipa::path(get, path = "/healthz", tag = "health",
+    responses((status = 200, description = "It does", body = String, content_type = "text/plain"))))]
 async fn healthz() -> &'static str {
     "ok\n"
 }
 
 /// Readiness: the server can read its journal and is not stopping. Any credential will do.
-#[utoipa::path(get, path = "/readyz", tag = "health", security(("bearer" = [])),
+#[cfg_attr(feature = "openapi", utoipa::path(get, path = "/readyz", tag = "health", security(("bearer" = [])),
     responses((status = 200, description = "It is ready", body = String, content_type = "text/plain"),
-        (status = 503, description = "It is not, or not any more")))]
+        (status = 503, description = "It is not, or not any more"))))]
 async fn readyz(State(health): State<Health>, _caller: Caller) -> Result<String, Error> {
     if health.stopping.is_cancelled() {
         return Err(
@@ -75,8 +79,8 @@ async fn readyz(State(health): State<Health>, _caller: Caller) -> Result<String,
 
 /// Metrics in the text format of Prometheus. A credential that is limited to folders is refused, since the
 /// figures cover all sessions.
-#[utoipa::path(get, path = "/metrics", tag = "health",
-    responses((status = 200, description = "The metrics", body = String, content_type = "text/plain")))]
+#[cfg_attr(feature = "openapi", utoipa::path(get, path = "/metrics", tag = "health",
+    responses((status = 200, description = "The metrics", body = String, content_type = "text/plain"))))]
 async fn metrics(State(health): State<Health>, caller: Caller) -> Result<Response, Error> {
     caller.require(Scope::Read)?;
     if !caller.folders.is_empty() {

@@ -2,17 +2,18 @@
 //!
 //! [`crate::auth`] runs before every route and puts a [`Caller`] into each request that it accepts. The scope
 //! of a route is declared together with the route in `rest::routes`; the `OpenAPI` document is made from the
-//! same declarations.
+//! same declarations, in builds for developers.
 
 mod acp;
 mod deltas;
+#[cfg(feature = "openapi")]
+mod describe;
 mod feed;
 mod forward;
 mod future_set;
 pub(crate) mod health;
 pub(crate) mod metrics;
 mod mobile;
-mod openapi;
 mod page;
 mod recovery;
 mod rest;
@@ -34,7 +35,8 @@ use tokio::sync::{Semaphore, broadcast};
 use tokio_util::sync::CancellationToken;
 
 pub use acp::LocalEditor;
-pub use openapi::openapi;
+#[cfg(feature = "openapi")]
+pub use describe::describe;
 pub use page::page;
 pub use transcripts::Transcripts;
 
@@ -43,6 +45,7 @@ use crate::auth::Peer;
 use crate::caller::Caller;
 use crate::error::Error;
 use crate::fleet::Fleet;
+pub use crate::http::openapi::openapi;
 use crate::http::{name_requests, route, unauthorized};
 use crate::limits::{BODY_REQUEST_BYTES_MAX, REVOCATIONS_MAX, SOCKETS_MAX};
 use crate::marks::Marks;

@@ -2,6 +2,8 @@
 //!
 //! Every URL in the page is relative, so it can be served below any path.
 
+use std::sync::OnceLock;
+
 use axum::Router;
 use axum::extract::Path;
 use axum::http::header::{
@@ -11,7 +13,9 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use rust_embed::EmbeddedFile;
+use ring::digest::{SHA256, digest};
+
+use crate::hex::hex;
 
 /// The content security policy: only files from this server, nothing inline, and no text that becomes code.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; \
@@ -25,6 +29,28 @@ const FRAME_POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; styl
 
 /// Shown by a program that was built without the page.
 const NO_PAGE: &str = include_str!("no_page.html");
+
+/// A file of the page.
+struct PageFile {
+    name: &'static str,
+    content: &'static [u8],
+    /// The checksum of the content, as an entity tag.
+    tag: OnceLock<String>,
+}
+
+impl PageFile {
+    const fn new(name: &'static str, content: &'static [u8]) -> Self {
+        PageFile { name, content, tag: OnceLock::new() }
+    }
+
+    fn get(name: &str) -> Option<&'static PageFile> {
+        FILES.iter().find(|file| file.name == name)
+    }
+
+    fn tag(&self) -> &str {
+        self.tag.get_or_init(|| format!("\"{}\"", hex(&digest(&SHA256, self.content).as_ref()[..16])))
+    }
+}
 
 include!(concat!(env!("OUT_DIR"), "/page.rs"));
 
@@ -47,36 +73,32 @@ fn answer(name: &str, headers: &HeaderMap) -> Response {
     }
 }
 
-/// A file of the page, and its compression.
-struct PageFile {
-    file: EmbeddedFile,
+/// The form of a file that is sent.
+struct Sent {
+    file: &'static PageFile,
     encoding: Option<&'static str>,
 }
 
 /// The smallest form of a file that the browser accepts. Compressed forms have no URL of their own. A large
 /// file exists compressed only, and is sent so to a client that does not say that it accepts that.
-fn find(name: &str, headers: &HeaderMap) -> Option<PageFile> {
+fn find(name: &str, headers: &HeaderMap) -> Option<Sent> {
     kind_of(name)?;
     let accepted = headers.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let takes =
         |encoding: &str| accepted.split(',').any(|one| one.trim().split(';').next() == Some(encoding));
     let compressed = |encoding, extension| {
-        let file = PageAssets::get(&format!("{name}.{extension}"))?;
-        Some(PageFile { file, encoding: Some(encoding) })
+        let file = PageFile::get(&format!("{name}.{extension}"))?;
+        Some(Sent { file, encoding: Some(encoding) })
     };
-    let whole = || Some(PageFile { file: PageAssets::get(name)?, encoding: None });
+    let whole = || Some(Sent { file: PageFile::get(name)?, encoding: None });
     let brotli = takes("br").then(|| compressed("br", "br")).flatten();
     let gzip = || takes("gzip").then(|| compressed("gzip", "gz")).flatten();
     brotli.or_else(gzip).or_else(whole).or_else(|| compressed("gzip", "gz"))
 }
 
-impl PageFile {
+impl Sent {
     fn respond(self, name: &str, headers: &HeaderMap) -> Response {
-        let hash = self.file.metadata.sha256_hash();
-        let tag = format!(
-            "\"{}\"",
-            hash[..16].iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
-        );
+        let tag = self.file.tag();
         // The content behind a name with a checksum never changes; all other files are revalidated each time.
         let keep = if name.starts_with("page-") { "public, max-age=31536000, immutable" } else { "no-cache" };
         let unchanged = headers.get(IF_NONE_MATCH).is_some_and(|value| value.as_bytes() == tag.as_bytes());
@@ -84,12 +106,12 @@ impl PageFile {
             StatusCode::NOT_MODIFIED.into_response()
         } else {
             let kind = kind_of(name).unwrap_or("application/octet-stream");
-            ([(CONTENT_TYPE, HeaderValue::from_static(kind))], self.file.data).into_response()
+            ([(CONTENT_TYPE, HeaderValue::from_static(kind))], self.file.content).into_response()
         };
         let fields = response.headers_mut();
         fields.insert(CACHE_CONTROL, HeaderValue::from_static(keep));
         fields.insert(VARY, HeaderValue::from_static("accept-encoding"));
-        if let Ok(tag) = HeaderValue::from_str(&tag) {
+        if let Ok(tag) = HeaderValue::from_str(tag) {
             fields.insert(ETAG, tag);
         }
         if let (Some(encoding), false) = (self.encoding, unchanged) {
@@ -163,8 +185,9 @@ mod tests {
         assert!(FRAME_POLICY.ends_with("sandbox allow-scripts"));
         assert!(!FRAME_POLICY.contains("allow-same-origin"));
         // A program that was built without the page has no files but the one that says so.
-        let mut names: Vec<String> = PageAssets::iter()
-            .map(|name| name.trim_end_matches(".br").trim_end_matches(".gz").to_owned())
+        let mut names: Vec<String> = FILES
+            .iter()
+            .map(|file| file.name.trim_end_matches(".br").trim_end_matches(".gz").to_owned())
             .filter(|name| kind_of(name).is_some())
             .collect();
         let is_built = !names.is_empty();
@@ -206,8 +229,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_file_that_exists_compressed_only_is_sent_so_to_everyone() {
-        let whole = |name: &str| PageAssets::get(name.trim_end_matches(".gz")).is_some();
-        for name in PageAssets::iter().filter(|name| name.ends_with(".gz") && !whole(name)) {
+        let whole = |name: &str| PageFile::get(name.trim_end_matches(".gz")).is_some();
+        let compressed = |name: &&str| name.strip_suffix(".gz").is_some() && !whole(name);
+        for name in FILES.iter().map(|file| file.name).filter(compressed) {
             let path = format!("/{}", name.trim_end_matches(".gz"));
             for accepted in ["identity", "gzip, deflate"] {
                 let sent = get_page(&path, &[(ACCEPT_ENCODING, accepted)]).await;
@@ -219,7 +243,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_file_that_the_browser_has_is_not_sent_again() {
-        for name in PageAssets::iter().filter(|name| kind_of(name).is_some()) {
+        for name in FILES.iter().map(|file| file.name).filter(|name| kind_of(name).is_some()) {
             let path = format!("/{name}");
             for accepted in ["identity", "gzip, br"] {
                 let first = get_page(&path, &[(ACCEPT_ENCODING, accepted)]).await;

@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use tidings_protocol::api::SessionView;
+use tidings_api::SessionView;
 use tidings_protocol::mobile::MobileMessage;
 
 use super::mobile::{MessagePosition, MobileTranslator};

@@ -14,7 +14,7 @@ use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use serde::Deserialize;
-use tidings_protocol::api::{Notice, Subscribed, Verdict};
+use tidings_api::{Notice, Subscribed, Verdict};
 use tokio::sync::broadcast::{self, error::RecvError};
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
@@ -45,7 +45,7 @@ pub(crate) struct SessionEventsQuery {
 ///
 /// The first event is `subscribed`. The last one may be `resync`: the next event is no longer stored, or the
 /// client has read nothing for too long. The client then reconnects with the last id that it received.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/sessions/{id}/events", tag = "events",
     params(
         ("id" = String, Path, description = "The key or the number of the session"),
@@ -55,7 +55,7 @@ pub(crate) struct SessionEventsQuery {
         ("Last-Event-ID" = Option<String>, Header, description = "The same, and stronger than `after`"),
     ),
     responses((status = 200, description = "Server-sent events", content_type = "text/event-stream", body = String)),
-)]
+))]
 pub(crate) async fn session_events(
     State(api): State<Api>,
     caller: Caller,
@@ -114,10 +114,10 @@ async fn phone_start(
 }
 
 /// Streams notices about all sessions: state changes and pending requests.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/events", tag = "events",
     responses((status = 200, description = "Server-sent events", content_type = "text/event-stream", body = String)),
-)]
+))]
 pub(crate) async fn all_events(State(api): State<Api>, caller: Caller) -> Response {
     let mut lifetime = StreamLifetime::new(&api);
     lifetime.bind(&caller);

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use tidings_protocol::api::{Notice, SessionView};
+use tidings_api::{Notice, SessionView};
 
 use crate::caller::Caller;
 use crate::error::Error;

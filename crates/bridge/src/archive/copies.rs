@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use jiff::Timestamp;
-use tidings_protocol::api::{ArchiveItem, ArchiveList, ArchiveRestored};
+use tidings_api::{ArchiveItem, ArchiveList, ArchiveRestored};
 use tidings_transcript::archive::Manifest;
 use tidings_transcript::retention::Retention;
 use tidings_transcript::roots::SessionFiles;

@@ -15,7 +15,7 @@ use tidings_agent::pending::Outcome;
 use tidings_agent::questions::{
     APPROVE, APPROVE_AND_ACCEPT_EDITS, CliReply, Inquiry, Origin, Replied, Reply,
 };
-use tidings_protocol::api::{
+use tidings_api::{
     Budget, Choice, CommandRequest, CreateSession, Input, PatchSession, PermissionAnswer, PermissionScope,
     Policy, QuestionAnswer,
 };
@@ -246,7 +246,7 @@ pub(crate) fn of_permission_answer(answer: &PermissionAnswer) -> Needs {
 /// The answers to questions, from any endpoint. Some answers to a plan let its steps run unasked.
 pub(crate) fn of_question_answer(answer: &QuestionAnswer, inquiry: Option<&Inquiry>) -> Needs {
     let is_cancelled = answer.cancel;
-    let of_answers = |answers: &Vec<tidings_protocol::api::QuestionReply>| {
+    let of_answers = |answers: &Vec<tidings_api::QuestionReply>| {
         let replies = answers.iter().map(|reply| Reply::new(&reply.question_id, reply.answer.clone()));
         let runs_unasked = !is_cancelled
             && match inquiry {

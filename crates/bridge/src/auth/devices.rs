@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use subtle::{Choice, ConditionallySelectable as _};
 use tidings_agent::permissions::is_hidden;
-use tidings_protocol::api::{Device, NewDevice};
+use tidings_api::{Device, NewDevice};
 
 use super::private;
 use super::secret::{Fingerprint, Random, Secret};

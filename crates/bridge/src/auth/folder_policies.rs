@@ -11,7 +11,7 @@ use std::sync::Arc;
 use parking_lot::{Mutex, MutexGuard};
 use serde::{Deserialize, Serialize};
 use tidings::permissions::PermissionMode;
-use tidings_protocol::api::{FolderDefaults, FolderPolicy, Policy};
+use tidings_api::{FolderDefaults, FolderPolicy, Policy};
 
 use super::capabilities::unknown_policy;
 use super::{paths, private};

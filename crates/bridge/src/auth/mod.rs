@@ -33,7 +33,7 @@ use axum::{Router, middleware};
 use parking_lot::Mutex;
 use tidings::Ids;
 use tidings_agent::Clock;
-use tidings_protocol::api::{Device, NewDevice};
+use tidings_api::{Device, NewDevice};
 use tokio::sync::{Notify, broadcast, watch};
 
 pub use admin_token::read_admin_token;
@@ -45,6 +45,7 @@ pub use peer::Peer;
 pub(crate) use private::{create as create_private, read as read_private, replace as replace_private};
 pub use private::{data_folder, private_folder};
 pub use rates::{Rate, Rates};
+#[cfg(feature = "openapi")]
 pub(crate) use routes::routes;
 pub(crate) use secret::Fingerprint;
 pub use secret::{Random, Secret};

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use futures_core::future::BoxFuture;
 use subtle::Choice;
-use tidings_protocol::api::NewDevice;
+use tidings_api::NewDevice;
 
 use super::devices::DevicePlan;
 use super::secret::{Fingerprint, Random, Secret};

@@ -1,11 +1,12 @@
 //! Rate limits.
 
+use std::collections::HashMap;
+use std::hash::Hash;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use governor::clock::{Clock as _, DefaultClock};
-use governor::{DefaultDirectRateLimiter, DefaultKeyedRateLimiter, Quota};
+use parking_lot::Mutex;
 
 use super::peer::Peer;
 use crate::error::{Code, Error};
@@ -44,12 +45,6 @@ impl Rate {
     pub const fn new(burst: NonZeroU32, every: Duration) -> Self {
         Rate { burst, every }
     }
-
-    fn quota(self) -> Quota {
-        let every = self.every.max(Duration::from_nanos(1));
-        Quota::with_period(every)
-            .map_or_else(|| Quota::per_second(self.burst), |quota| quota.allow_burst(self.burst))
-    }
 }
 
 impl Default for Rates {
@@ -74,61 +69,84 @@ impl Default for Rates {
 
 /// Counts requests and refuses those over the limit.
 pub(crate) struct Limiter {
-    address: DefaultKeyedRateLimiter<IpAddr>,
-    total: DefaultDirectRateLimiter,
-    failures: DefaultKeyedRateLimiter<IpAddr>,
-    failure_entries: DefaultKeyedRateLimiter<IpAddr>,
-    failure_entries_total: DefaultDirectRateLimiter,
-    pairing: DefaultKeyedRateLimiter<IpAddr>,
-    pairing_total: DefaultDirectRateLimiter,
-    clock: DefaultClock,
+    address: Gate<IpAddr>,
+    total: Gate<()>,
+    failures: Gate<IpAddr>,
+    failure_entries: Gate<IpAddr>,
+    failure_entries_total: Gate<()>,
+    pairing: Gate<IpAddr>,
+    pairing_total: Gate<()>,
 }
 
 impl Limiter {
     pub(crate) fn new(rates: &Rates) -> Self {
         Limiter {
-            address: DefaultKeyedRateLimiter::keyed(rates.address.quota()),
-            total: DefaultDirectRateLimiter::direct(rates.total.quota()),
-            failures: DefaultKeyedRateLimiter::keyed(rates.failures.quota()),
-            failure_entries: DefaultKeyedRateLimiter::keyed(rates.failure_entries.quota()),
-            failure_entries_total: DefaultDirectRateLimiter::direct(rates.failure_entries_total.quota()),
-            pairing: DefaultKeyedRateLimiter::keyed(rates.pairing.quota()),
-            pairing_total: DefaultDirectRateLimiter::direct(rates.pairing_total.quota()),
-            clock: DefaultClock::default(),
+            address: Gate::new(rates.address),
+            total: Gate::new(rates.total),
+            failures: Gate::new(rates.failures),
+            failure_entries: Gate::new(rates.failure_entries),
+            failure_entries_total: Gate::new(rates.failure_entries_total),
+            pairing: Gate::new(rates.pairing),
+            pairing_total: Gate::new(rates.pairing_total),
         }
     }
 
     /// Counts a request.
     pub(crate) fn request(&self, peer: &Peer) -> Result<(), Error> {
-        self.each(&self.address, peer)?;
-        self.all(&self.total)
+        self.address.pass(peer.group())?;
+        self.total.pass(())
     }
 
     /// Counts a wrong credential, and returns a rate limit error if there were too many.
     pub(crate) fn failure(&self, peer: &Peer) -> Result<(), Error> {
-        self.each(&self.failures, peer)
+        self.failures.pass(peer.group())
     }
 
     /// True if a wrong credential from this address gets an entry in the audit log.
     pub(crate) fn logs_failure(&self, peer: &Peer) -> bool {
-        self.each(&self.failure_entries, peer).and_then(|()| self.all(&self.failure_entries_total)).is_ok()
+        self.failure_entries.pass(peer.group()).and_then(|()| self.failure_entries_total.pass(())).is_ok()
     }
 
     /// Counts a pairing attempt.
     pub(crate) fn pairing(&self, peer: &Peer) -> Result<(), Error> {
-        self.each(&self.pairing, peer)?;
-        self.all(&self.pairing_total)
+        self.pairing.pass(peer.group())?;
+        self.pairing_total.pass(())
+    }
+}
+
+/// The generic cell rate algorithm: each key has the moment at which its whole burst is free again. A request
+/// moves it by one period, and is refused if it is further away than the burst lasts.
+struct Gate<Key> {
+    rate: Rate,
+    started: Instant,
+    free_at: Mutex<HashMap<Key, Duration>>,
+}
+
+impl<Key: Eq + Hash> Gate<Key> {
+    fn new(rate: Rate) -> Self {
+        Gate { rate, started: Instant::now(), free_at: Mutex::default() }
     }
 
-    fn each(&self, limiter: &DefaultKeyedRateLimiter<IpAddr>, peer: &Peer) -> Result<(), Error> {
-        if limiter.len() > RATE_ADDRESSES_MAX {
-            limiter.retain_recent();
+    fn pass(&self, key: Key) -> Result<(), Error> {
+        self.pass_at(key, self.started.elapsed()).map_err(refusal)
+    }
+
+    /// Counts a request at a time; otherwise returns the time to wait.
+    fn pass_at(&self, key: Key, now: Duration) -> Result<(), Duration> {
+        let every = self.rate.every.max(Duration::from_nanos(1));
+        let ahead_max = every.saturating_mul(self.rate.burst.get() - 1);
+        let mut free_at = self.free_at.lock();
+        if free_at.len() > RATE_ADDRESSES_MAX {
+            free_at.retain(|_, free_at| *free_at > now);
         }
-        limiter.check_key(&peer.group()).map_err(|until| refusal(until.wait_time_from(self.clock.now())))
-    }
-
-    fn all(&self, limiter: &DefaultDirectRateLimiter) -> Result<(), Error> {
-        limiter.check().map_err(|until| refusal(until.wait_time_from(self.clock.now())))
+        let free_at = free_at.entry(key).or_insert(now);
+        let from = (*free_at).max(now);
+        let wait = from.saturating_sub(now).saturating_sub(ahead_max);
+        if !wait.is_zero() {
+            return Err(wait);
+        }
+        *free_at = from + every;
+        Ok(())
     }
 }
 
@@ -141,4 +159,35 @@ impl std::fmt::Debug for Limiter {
 fn refusal(wait: Duration) -> Error {
     let ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX).max(1);
     Error::new(Code::TooMany, "Too many requests", "wait a moment").retry_after_ms(ms)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gate(burst: u32, every_ms: u64) -> Gate<u8> {
+        Gate::new(Rate::new(NonZeroU32::new(burst).unwrap(), Duration::from_millis(every_ms)))
+    }
+
+    #[test]
+    fn a_burst_passes_and_then_one_request_after_each_period() {
+        let (gate, ms) = (gate(3, 10), Duration::from_millis);
+        let at = |now| gate.pass_at(1, ms(now));
+        assert_eq!([at(0), at(0), at(0)], [Ok(()); 3]);
+        assert_eq!(at(0), Err(ms(10)), "a refused request does not count");
+        assert_eq!((at(4), at(10), at(10)), (Err(ms(6)), Ok(()), Err(ms(10))));
+        assert_eq!(gate.pass_at(2, ms(10)), Ok(()), "another key");
+        assert_eq!([at(1000), at(1000), at(1000)], [Ok(()); 3], "the burst is free again");
+        assert_eq!(at(1000), Err(ms(10)), "and no more than that");
+    }
+
+    #[test]
+    fn a_key_whose_burst_is_free_again_is_forgotten() {
+        let gate: Gate<usize> = Gate::new(Rate::new(NonZeroU32::MIN, Duration::from_millis(1)));
+        for key in 0..=RATE_ADDRESSES_MAX {
+            gate.pass_at(key, Duration::ZERO).unwrap();
+        }
+        gate.pass_at(0, Duration::from_secs(1)).unwrap();
+        assert_eq!(gate.free_at.lock().len(), 1);
+    }
 }

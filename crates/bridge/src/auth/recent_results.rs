@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use tidings_protocol::api::NewDevice;
+use tidings_api::NewDevice;
 
 use super::secret::Fingerprint;
 use crate::error::{Code, Error};

@@ -10,10 +10,9 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
 use serde::Deserialize;
-use tidings_protocol::api::{
-    CredentialKind, Device, DeviceList, FolderDefaults, FolderDefaultsList, FolderPolicy, FolderPolicyList,
-    FolderTrust, GrantScopes, NewCredential, NewDevice, PairRequest, PairingCode, SetFolderPolicy,
-    TrustRequest, TrustedFolderList,
+use tidings_api::{
+    CredentialKind, Device, DeviceList, FolderDefaults, FolderDefaultsList, FolderPolicyList, GrantScopes,
+    NewCredential, NewDevice, PairRequest, PairingCode, SetFolderPolicy, TrustRequest,
 };
 
 use super::devices::plain_name;
@@ -30,19 +29,19 @@ use crate::limits::{BODY_REQUEST_BYTES_MAX, CODE_LIFETIME};
 /// The routes with the scopes that they need.
 pub(crate) fn routes() -> Vec<Route<Auth>> {
     let own = [
-        route!(pair),
-        needs_later(Scope::Admin, route!(make_code)),
-        needs_later(Scope::Admin, route!(list)),
-        needs_later(Scope::Admin, route!(add)),
-        needs_later(Scope::Admin, route!(grant)),
-        needs_later(Scope::Admin, route!(revoke)),
-        needs_later(Scope::Admin, route!(show_trust)),
-        needs_later(Scope::Admin, route!(set_trust)),
-        needs_later(Scope::Admin, route!(list_trusted)),
-        needs_later(Scope::Prompt, route!(list_defaults)),
-        needs_later(Scope::Admin, route!(set_defaults)),
-        needs_later(Scope::Admin, route!(list_policies)),
-        needs_later(Scope::Admin, route!(set_policy)),
+        route!(post "/v1/pair", pair),
+        needs_later(Scope::Admin, route!(post "/v1/pair/codes", make_code)),
+        needs_later(Scope::Admin, route!(get "/v1/devices", list)),
+        needs_later(Scope::Admin, route!(post "/v1/devices", add)),
+        needs_later(Scope::Admin, route!(patch "/v1/devices/{id}", grant)),
+        needs_later(Scope::Admin, route!(delete "/v1/devices/{id}", revoke)),
+        needs_later(Scope::Admin, route!(get "/v1/trust", show_trust)),
+        needs_later(Scope::Admin, route!(post "/v1/trust", set_trust)),
+        needs_later(Scope::Admin, route!(get "/v1/trust/folders", list_trusted)),
+        needs_later(Scope::Prompt, route!(get "/v1/defaults", list_defaults)),
+        needs_later(Scope::Admin, route!(put "/v1/defaults", set_defaults)),
+        needs_later(Scope::Admin, route!(get "/v1/policies", list_policies)),
+        needs_later(Scope::Admin, route!(put "/v1/policies", set_policy)),
     ];
     own.map(|route| route.bounded(DefaultBodyLimit::max(BODY_REQUEST_BYTES_MAX))).into()
 }
@@ -65,9 +64,9 @@ impl<S: Send + Sync> FromRequestParts<S> for Admin {
 
 /// Exchanges a pairing code for a credential: a cookie, or a token in the response with
 /// `"credential":"token"`.
-#[utoipa::path(post, path = "/v1/pair", tag = "devices", request_body = PairRequest,
+#[cfg_attr(feature = "openapi", utoipa::path(post, path = "/v1/pair", tag = "devices", request_body = PairRequest,
     responses((status = 201, description = "The device, and its credential unless it is a cookie", body = NewCredential),
-        (status = 401, description = "The code is wrong, used or expired")))]
+        (status = 401, description = "The code is wrong, used or expired"))))]
 async fn pair(
     State(auth): State<Auth>,
     Extension(called): Extension<RequestScheme>,
@@ -96,9 +95,9 @@ async fn pair(
 }
 
 /// Creates a pairing code.
-#[utoipa::path(post, path = "/v1/pair/codes", tag = "devices", request_body = NewDevice,
+#[cfg_attr(feature = "openapi", utoipa::path(post, path = "/v1/pair/codes", tag = "devices", request_body = NewDevice,
     params(("Idempotency-Key" = Option<String>, Header, description = "A repetition returns the same code while it is valid")),
-    responses((status = 201, description = "The code", body = PairingCode)))]
+    responses((status = 201, description = "The code", body = PairingCode))))]
 async fn make_code(
     State(auth): State<Auth>,
     Admin(caller): Admin,
@@ -118,17 +117,17 @@ async fn make_code(
 }
 
 /// Lists devices. A credential that is limited to folders sees only devices within these folders.
-#[utoipa::path(get, path = "/v1/devices", tag = "devices",
-    responses((status = 200, description = "The devices", body = DeviceList)))]
+#[cfg_attr(feature = "openapi", utoipa::path(get, path = "/v1/devices", tag = "devices",
+    responses((status = 200, description = "The devices", body = DeviceList))))]
 async fn list(State(auth): State<Auth>, Admin(caller): Admin) -> AuthResult {
     let items = auth.devices().into_iter().filter(|device| may_manage(&caller, &device.folders)).collect();
     Ok(Json(DeviceList { items }).into_response())
 }
 
 /// Creates a device and its credential, which only this response contains.
-#[utoipa::path(post, path = "/v1/devices", tag = "devices", request_body = NewDevice,
+#[cfg_attr(feature = "openapi", utoipa::path(post, path = "/v1/devices", tag = "devices", request_body = NewDevice,
     params(("Idempotency-Key" = Option<String>, Header, description = "A repetition within ten minutes creates no second device")),
-    responses((status = 201, description = "The device and its credential", body = NewCredential)))]
+    responses((status = 201, description = "The device and its credential", body = NewCredential))))]
 async fn add(
     State(auth): State<Auth>,
     Admin(caller): Admin,
@@ -149,9 +148,9 @@ async fn add(
 }
 
 /// Adds scopes to a device. They are valid for its next request or connection.
-#[utoipa::path(patch, path = "/v1/devices/{id}", tag = "devices", request_body = GrantScopes,
+#[cfg_attr(feature = "openapi", utoipa::path(patch, path = "/v1/devices/{id}", tag = "devices", request_body = GrantScopes,
     params(("id" = String, Path, description = "The id of the device")),
-    responses((status = 200, description = "The device", body = Device), (status = 404, description = "No such device")))]
+    responses((status = 200, description = "The device", body = Device), (status = 404, description = "No such device"))))]
 async fn grant(
     State(auth): State<Auth>,
     Admin(caller): Admin,
@@ -170,9 +169,9 @@ async fn grant(
 }
 
 /// Revokes the credential of a device, and closes its connections. A device may revoke itself.
-#[utoipa::path(delete, path = "/v1/devices/{id}", tag = "devices",
+#[cfg_attr(feature = "openapi", utoipa::path(delete, path = "/v1/devices/{id}", tag = "devices",
     params(("id" = String, Path, description = "The id of the device")),
-    responses((status = 204, description = "The device is revoked"), (status = 404, description = "No such device")))]
+    responses((status = 204, description = "The device is revoked"), (status = 404, description = "No such device"))))]
 async fn revoke(State(auth): State<Auth>, caller: Caller, Path(device): Path<String>) -> AuthResult {
     if caller.device.as_deref() != Some(&device) {
         caller.require(Scope::Admin)?;
@@ -193,9 +192,9 @@ struct Folder {
 }
 
 /// Gets the commands that a folder would make the agent run, and if they are trusted.
-#[utoipa::path(get, path = "/v1/trust", tag = "trust",
+#[cfg_attr(feature = "openapi", utoipa::path(get, path = "/v1/trust", tag = "trust",
     params(("folder" = String, Query, description = "The folder")),
-    responses((status = 200, description = "The commands of the folder", body = FolderTrust)))]
+    responses((status = 200, description = "The commands of the folder", body = tidings_api::FolderTrust))))]
 async fn show_trust(
     State(auth): State<Auth>,
     Admin(caller): Admin,
@@ -206,9 +205,9 @@ async fn show_trust(
 }
 
 /// Trusts the commands of a folder as they were shown, or withdraws the trust.
-#[utoipa::path(post, path = "/v1/trust", tag = "trust", request_body = TrustRequest,
-    responses((status = 200, description = "The commands of the folder", body = FolderTrust),
-        (status = 409, description = "The folder has changed since it was shown")))]
+#[cfg_attr(feature = "openapi", utoipa::path(post, path = "/v1/trust", tag = "trust", request_body = TrustRequest,
+    responses((status = 200, description = "The commands of the folder", body = tidings_api::FolderTrust),
+        (status = 409, description = "The folder has changed since it was shown"))))]
 async fn set_trust(
     State(auth): State<Auth>,
     Admin(caller): Admin,
@@ -231,8 +230,8 @@ async fn set_trust(
 }
 
 /// Lists the folders whose commands were approved, with the commands that they have now.
-#[utoipa::path(get, path = "/v1/trust/folders", tag = "trust",
-    responses((status = 200, description = "The folders", body = TrustedFolderList)))]
+#[cfg_attr(feature = "openapi", utoipa::path(get, path = "/v1/trust/folders", tag = "trust",
+    responses((status = 200, description = "The folders", body = tidings_api::TrustedFolderList))))]
 async fn list_trusted(State(auth): State<Auth>, Admin(caller): Admin) -> AuthResult {
     let list = blocking(move || {
         Ok(auth.trust().list(|folder| folder.to_str().is_some_and(|folder| caller.sees(folder))))
@@ -241,8 +240,8 @@ async fn list_trusted(State(auth): State<Auth>, Admin(caller): Admin) -> AuthRes
 }
 
 /// Lists the folders with defaults of new sessions: model, permission mode and policy.
-#[utoipa::path(get, path = "/v1/defaults", tag = "trust",
-    responses((status = 200, description = "The defaults", body = FolderDefaultsList)))]
+#[cfg_attr(feature = "openapi", utoipa::path(get, path = "/v1/defaults", tag = "trust",
+    responses((status = 200, description = "The defaults", body = FolderDefaultsList))))]
 async fn list_defaults(State(auth): State<Auth>, caller: Caller) -> AuthResult {
     caller.require(Scope::Prompt)?;
     let mut items = auth.policies().defaults();
@@ -252,8 +251,8 @@ async fn list_defaults(State(auth): State<Auth>, caller: Caller) -> AuthResult {
 
 /// Sets the defaults of new sessions in a folder and below it; absent ones are removed. The policy is also
 /// that of `/v1/policies`.
-#[utoipa::path(put, path = "/v1/defaults", tag = "trust", request_body = FolderDefaults,
-    responses((status = 200, description = "The defaults of the folder", body = FolderDefaults)))]
+#[cfg_attr(feature = "openapi", utoipa::path(put, path = "/v1/defaults", tag = "trust", request_body = FolderDefaults,
+    responses((status = 200, description = "The defaults of the folder", body = FolderDefaults))))]
 async fn set_defaults(
     State(auth): State<Auth>,
     Admin(caller): Admin,
@@ -278,8 +277,8 @@ async fn set_defaults(
 }
 
 /// Lists the folders with a policy for the sessions that people start there themselves.
-#[utoipa::path(get, path = "/v1/policies", tag = "trust",
-    responses((status = 200, description = "The policies", body = FolderPolicyList)))]
+#[cfg_attr(feature = "openapi", utoipa::path(get, path = "/v1/policies", tag = "trust",
+    responses((status = 200, description = "The policies", body = FolderPolicyList))))]
 async fn list_policies(State(auth): State<Auth>, Admin(caller): Admin) -> AuthResult {
     let mut items = auth.policies().list();
     items.retain(|item| caller.sees(&item.folder));
@@ -288,9 +287,9 @@ async fn list_policies(State(auth): State<Auth>, Admin(caller): Admin) -> AuthRe
 
 /// Sets the policy for the sessions that people start themselves in a folder and below it, or removes it.
 /// Sessions that begin from then on have it; without one it is `ask`.
-#[utoipa::path(put, path = "/v1/policies", tag = "trust", request_body = SetFolderPolicy,
-    responses((status = 200, description = "The policy that applies there now", body = FolderPolicy),
-        (status = 403, description = "The credential has not the scope `admin`")))]
+#[cfg_attr(feature = "openapi", utoipa::path(put, path = "/v1/policies", tag = "trust", request_body = SetFolderPolicy,
+    responses((status = 200, description = "The policy that applies there now", body = tidings_api::FolderPolicy),
+        (status = 403, description = "The credential has not the scope `admin`"))))]
 async fn set_policy(
     State(auth): State<Auth>,
     Admin(caller): Admin,

@@ -1,13 +1,13 @@
 //! Secrets: generation, comparison, and fingerprints for storage.
 
 use std::fmt;
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConstantTimeEq as _};
 
 use crate::error::{Code, Error};
+use crate::hex::hex;
 
 /// A source of random bytes.
 #[derive(Clone)]
@@ -151,15 +151,6 @@ impl fmt::Display for Fingerprint {
 pub(crate) fn is_token(text: &str) -> bool {
     let digits = text.strip_prefix(PREFIX).unwrap_or_default();
     digits.len() == 2 * TOKEN_BYTES && Fingerprint::parse(digits).is_some()
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        // Writing into a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
 }
 
 #[cfg(test)]

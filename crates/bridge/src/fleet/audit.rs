@@ -11,8 +11,8 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
+use tidings_api::FleetAudit;
 use tidings_fleet::{AuditHead, Name};
-use tidings_protocol::api::FleetAudit;
 use tokio_util::sync::CancellationToken;
 
 use super::Fleet;

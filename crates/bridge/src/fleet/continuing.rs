@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
+use tidings_api::{CreateSession, FleetContinue, SessionView};
 use tidings_fleet::{Lease, Name};
-use tidings_protocol::api::{CreateSession, FleetContinue, SessionView};
 use tidings_protocol::ui::UiMessage;
 use tokio_util::sync::CancellationToken;
 

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
+use tidings_api::{Notice, SessionView};
 use tidings_fleet::Name;
-use tidings_protocol::api::{Notice, SessionView};
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 

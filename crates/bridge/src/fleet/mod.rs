@@ -30,11 +30,11 @@ use std::time::Duration;
 
 use axum::Router;
 use jiff::Timestamp;
+use tidings_api::{FleetNode, FleetStatus, FleetStorage};
 use tidings_fleet::{
     Admin, Beat, Commands, Consumer, Counters, FleetError, Invite, JoinService, Link, LinkOptions,
     LinkStatus, Replicator, Roster, Storage,
 };
-use tidings_protocol::api::{FleetNode, FleetStatus, FleetStorage};
 use tokio_util::sync::CancellationToken;
 
 pub use file::FleetFile;
@@ -459,7 +459,7 @@ pub async fn join(code: &str, node: Name, url: Option<String>, access: Access) -
 
 /// Marks sessions whose row has changed without an event.
 async fn mark_changed(sessions: &Sessions, replicator: &Replicator, stop: &CancellationToken) {
-    use tidings_protocol::api::Notice;
+    use tidings_api::Notice;
     use tokio::sync::broadcast::error::RecvError;
     let mut notices = sessions.notices();
     loop {

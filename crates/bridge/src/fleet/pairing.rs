@@ -2,8 +2,8 @@
 
 use futures_core::future::BoxFuture;
 use serde_json::Value;
+use tidings_api::NewDevice;
 use tidings_fleet::{ErrorKind, Member, SharedCode};
-use tidings_protocol::api::NewDevice;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 

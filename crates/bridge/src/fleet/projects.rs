@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
-use tidings_protocol::api::{FleetPlace, FleetProject, Notice, SessionView};
+use tidings_api::{FleetPlace, FleetProject, Notice, SessionView};
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 

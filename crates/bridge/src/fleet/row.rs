@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use tidings_protocol::api::{Kept, SessionView};
+use tidings_api::{Kept, SessionView};
 
 use crate::journal::{Ask, AskId, Cursor, Epoch, JournalError, Key, ReplicaRow};
 use crate::sessions::replica_settings;

@@ -1,6 +1,6 @@
 //! Staging and commits, without the hooks, filters and programs that the repository configures.
 
-use tidings_protocol::api::CommitMade;
+use tidings_api::CommitMade;
 
 use super::{Git, whole_names};
 use crate::error::{Code, Error};

@@ -7,10 +7,9 @@ use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use serde::de::DeserializeOwned;
-use tidings_protocol::api::{
+use tidings_api::{
     BatchAnswer, CommandRequest, CreateSession, Input, PatchSession, PermissionAnswer, QuestionAnswer,
 };
-use utoipa::ToSchema;
 
 use super::keys;
 use crate::caller::Caller;
@@ -38,7 +37,7 @@ pub(crate) struct Body<T>(pub(crate) T);
 pub(crate) struct Command<T>(pub(crate) T);
 
 /// A command with an idempotency key.
-pub(crate) trait Repeatable: DeserializeOwned + ToSchema {
+pub(crate) trait Repeatable: DeserializeOwned {
     /// The field with the id of the command.
     fn client_id(&mut self) -> &mut Option<String>;
 
@@ -83,7 +82,7 @@ pub(crate) fn unauthorized() -> Error {
     Error::new(Code::Unauthorized, "This needs a credential", hint)
 }
 
-impl<T: DeserializeOwned + ToSchema, S: Send + Sync> FromRequest<S> for Body<T> {
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     type Rejection = Error;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Error> {
@@ -113,7 +112,7 @@ impl<T: Repeatable, S: Send + Sync> FromRequest<S> for Command<T> {
     }
 }
 
-fn read<T: DeserializeOwned + ToSchema>(headers: &HeaderMap, body: &[u8]) -> Result<T, Error> {
+fn read<T: DeserializeOwned>(headers: &HeaderMap, body: &[u8]) -> Result<T, Error> {
     if !is_json(headers) {
         let message = "The body must be JSON, with a matching content type";
         return Err(Error::new(Code::MediaType, message, "send `Content-Type: application/json`"));

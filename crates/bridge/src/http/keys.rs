@@ -1,27 +1,79 @@
 //! Refuses unknown keys in request bodies, so that a misspelt key is not silently ignored.
 //!
-//! The known keys are taken from the `OpenAPI` schemas, so the two cannot differ.
+//! The known keys are taken from the `OpenAPI` document, so the two cannot differ.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::LazyLock;
 
+use serde::Deserialize;
 use serde_json::Value;
-use utoipa::ToSchema;
-use utoipa::openapi::schema::{ArrayItems, Schema};
-use utoipa::openapi::{Ref, RefOr};
 
 use crate::error::{Code, Error};
 
-/// Refuses a value with a key that its schema does not have, at any depth.
-pub(crate) fn check<T: ToSchema>(body: &Value) -> Result<(), Error> {
-    let mut named = Vec::new();
-    T::schemas(&mut named);
-    Shapes(named.into_iter().collect()).check(&T::schema(), body, "")
+/// The schemas of the document by name. Read once, when the first body arrives.
+static SHAPES: LazyLock<Option<Shapes>> = LazyLock::new(|| {
+    let read = super::openapi::openapi().map_err(serde_json::Error::io);
+    match read.and_then(|text| serde_json::from_str::<Document>(&text)) {
+        Ok(document) => Some(document.components.schemas),
+        Err(error) => {
+            tracing::error!(%error, "the embedded description of the API cannot be read");
+            None
+        }
+    }
+});
+
+/// Refuses a value with a key that the schema of its type does not have, at any depth.
+pub(crate) fn check<T>(body: &Value) -> Result<(), Error> {
+    let name = name::<T>();
+    let known = SHAPES.as_ref().and_then(|shapes| Some((shapes, shapes.0.get(name)?)));
+    let Some((shapes, shape)) = known else {
+        let message = format!("The keys of `{name}` are not known");
+        return Err(Error::new(Code::Internal, message, "this is a bug: please report it"));
+    };
+    shapes.check(shape, body, "")
 }
 
-type Shape = RefOr<Schema>;
+/// The name of a type in the document.
+fn name<T>() -> &'static str {
+    std::any::type_name::<T>().rsplit("::").next().unwrap_or_default()
+}
+
+#[derive(Deserialize)]
+struct Document {
+    components: Components,
+}
+
+#[derive(Deserialize)]
+struct Components {
+    schemas: Shapes,
+}
+
+/// What of a schema says which keys a value has.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Shape {
+    #[serde(rename = "$ref")]
+    named: Option<String>,
+    properties: BTreeMap<String, Shape>,
+    items: Option<Items>,
+    all_of: Vec<Shape>,
+    one_of: Vec<Shape>,
+    any_of: Vec<Shape>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Items {
+    Shape(Box<Shape>),
+    /// `false`: there are none.
+    Other(#[expect(dead_code, reason = "read to be skipped")] bool),
+}
+
 type Fields<'a> = BTreeMap<&'a str, &'a Shape>;
 
 /// Schemas by name.
+#[derive(Deserialize)]
+#[serde(transparent)]
 struct Shapes(HashMap<String, Shape>);
 
 impl Shapes {
@@ -57,46 +109,37 @@ impl Shapes {
 
     /// The keys of an object; empty if it may have any.
     fn fields<'a>(&'a self, shape: &'a Shape) -> Fields<'a> {
-        match shape {
-            RefOr::Ref(named) => self.named(named).map(|shape| self.fields(shape)).unwrap_or_default(),
-            RefOr::T(Schema::Object(object)) => {
-                object.properties.iter().map(|(key, shape)| (key.as_str(), shape)).collect()
-            }
-            RefOr::T(Schema::AllOf(all)) => self.all_fields(&all.items),
-            RefOr::T(Schema::OneOf(one)) => self.all_fields(&one.items),
-            RefOr::T(Schema::AnyOf(any)) => self.all_fields(&any.items),
-            RefOr::T(_) => Fields::new(),
+        if let Some(named) = self.named(shape) {
+            return self.fields(named);
         }
-    }
-
-    fn all_fields<'a>(&'a self, shapes: &'a [Shape]) -> Fields<'a> {
-        shapes.iter().flat_map(|shape| self.fields(shape)).collect()
+        let parts = shape.all_of.iter().chain(&shape.one_of).chain(&shape.any_of);
+        let own = shape.properties.iter().map(|(key, shape)| (key.as_str(), shape));
+        parts.flat_map(|part| self.fields(part)).chain(own).collect()
     }
 
     fn items<'a>(&'a self, shape: &'a Shape) -> Option<&'a Shape> {
-        match shape {
-            RefOr::Ref(named) => self.items(self.named(named)?),
-            RefOr::T(Schema::Array(array)) => match &array.items {
-                ArrayItems::RefOrSchema(item) => Some(item),
-                ArrayItems::False => None,
-            },
-            RefOr::T(_) => None,
+        if let Some(named) = self.named(shape) {
+            return self.items(named);
+        }
+        match shape.items.as_ref()? {
+            Items::Shape(item) => Some(item),
+            Items::Other(_) => None,
         }
     }
 
-    fn named(&self, named: &Ref) -> Option<&Shape> {
-        self.0.get(named.ref_location.rsplit('/').next()?)
+    fn named(&self, shape: &Shape) -> Option<&Shape> {
+        self.0.get(shape.named.as_deref()?.rsplit('/').next()?)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use tidings_protocol::api::{BatchAnswer, CreateSession, FleetContinue, Input, PatchSession};
+    use tidings_api::{BatchAnswer, CreateSession, FleetContinue, Input, PatchSession};
 
     use super::*;
 
-    fn refused<T: ToSchema>(body: &Value) -> Option<(String, String)> {
+    fn refused<T>(body: &Value) -> Option<(String, String)> {
         let error = check::<T>(body).err()?;
         Some((error.message().to_owned(), error.hint().to_owned()))
     }

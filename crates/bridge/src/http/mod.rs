@@ -5,6 +5,7 @@ mod client;
 mod connection;
 mod extract;
 pub(crate) mod keys;
+pub(crate) mod openapi;
 mod problem;
 pub(crate) mod route;
 pub(crate) mod scope;

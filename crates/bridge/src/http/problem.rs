@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use tidings::Ids;
-use tidings_protocol::api::Problem;
+use tidings_api::Problem;
 
 use crate::error::{Code, Error};
 

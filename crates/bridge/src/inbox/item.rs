@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use tidings_protocol::api::{Choice, DeliveryState, InboxItem, InboxKind};
+use tidings_api::{Choice, DeliveryState, InboxItem, InboxKind};
 use tidings_protocol::mobile::RiskLevel;
 
 /// Milliseconds since the epoch.

@@ -11,7 +11,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use tidings_protocol::api::{DeliveryState, InboxCounts, InboxKind};
+use tidings_api::{DeliveryState, InboxCounts, InboxKind};
 
 pub(crate) use self::outcome::{Outcome, TargetRecord};
 use super::item::{Item, Millis, TargetDelivery};

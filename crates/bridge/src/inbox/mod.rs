@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard};
-use tidings_protocol::api::{InboxCounts, InboxItem, InboxPage, Notice, NotifySettings};
+use tidings_api::{InboxCounts, InboxItem, InboxPage, Notice, NotifySettings};
 use tokio::sync::{Notify, OnceCell};
 
 pub(crate) use self::document::HEALTH;
@@ -57,7 +57,7 @@ struct InboxState {
 pub(crate) struct InboxFilter {
     pub(crate) waiting: bool,
     pub(crate) unread: bool,
-    pub(crate) kinds: Vec<tidings_protocol::api::InboxKind>,
+    pub(crate) kinds: Vec<tidings_api::InboxKind>,
     pub(crate) session: Option<String>,
     pub(crate) before: Option<u64>,
     pub(crate) max: usize,

@@ -3,7 +3,7 @@
 use jiff::civil::Time;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _, Zoned};
-use tidings_protocol::api::{NotifySettings, QuietHours};
+use tidings_api::{NotifySettings, QuietHours};
 
 use super::item::{Item, Millis};
 use crate::error::{Code, Error};

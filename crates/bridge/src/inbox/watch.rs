@@ -6,7 +6,7 @@ use std::time::Duration;
 use tidings_agent::UiMessage;
 use tidings_agent::pending::Outcome as Pending;
 use tidings_agent::session::LOCAL_DIALOG;
-use tidings_protocol::api::{InboxKind, PendingPermission, PendingQuestion, ServerPhase, SessionView};
+use tidings_api::{InboxKind, PendingPermission, PendingQuestion, ServerPhase, SessionView};
 use tidings_protocol::ui::{RateLimit, Resolution, SessionPhase, TurnResult};
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;

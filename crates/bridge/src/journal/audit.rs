@@ -1,12 +1,13 @@
 //! The audit log of decisions: changed, removed and inserted lines are detected.
 
 use jiff::Timestamp;
+use ring::hmac;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
 use super::{ErrorKind, JournalError};
-use crate::hmac::hmac;
+use crate::hex::hex;
 
 /// A decision to log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,13 +115,17 @@ impl AuditKey {
 
     /// A hash with its seal.
     pub(crate) fn sealed(&self, hash: &str) -> String {
-        format!("{hash}.{}", hex(&hmac(&self.key, &[hash.as_bytes()])))
+        format!("{hash}.{}", self.seal(hash))
+    }
+
+    fn seal(&self, hash: &str) -> String {
+        hex(hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &self.key), hash.as_bytes()).as_ref())
     }
 
     /// True if the line is sealed with this key, or comes before the first that must be.
     fn accepts(&self, entry: &AuditEntry) -> bool {
         let (hash, seal) = entry.hash_and_seal();
-        let expected = hex(&hmac(&self.key, &[hash.as_bytes()]));
+        let expected = self.seal(hash);
         match seal {
             Some(seal) => bool::from(seal.as_bytes().ct_eq(expected.as_bytes())),
             None => entry.number < self.from,
@@ -279,11 +284,6 @@ impl AuditEntry {
         }
         hex(&hash.finalize())
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let digit = |nibble: u8| char::from_digit(u32::from(nibble), 16).unwrap_or('0');
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ pub(crate) use self::sessions::*;
 
 /// Bytes of the body of a prompt, or of a new session with a prompt. Clients apply it too, so the protocol
 /// crate defines it.
-pub(crate) use tidings_protocol::api::INPUT_BYTES_MAX;
+pub(crate) use tidings_api::INPUT_BYTES_MAX;
 
 /// The longest name: a session's key, an event's kind, the id of a client's command or of an ask. The longest
 /// names in use are UUIDs with a prefix.

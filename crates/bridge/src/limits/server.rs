@@ -21,6 +21,12 @@ pub(crate) const OPEN_FILES_WANTED: u64 = 16_384;
 /// Connections from one address at the same time. Behind a proxy, all clients share one address.
 pub(crate) const ADDRESS_CONNECTIONS_MAX: usize = 2048;
 
+/// Delay before the next connection is accepted, after one could not be.
+pub(crate) const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
+
+/// Time that a TLS handshake may take.
+pub(crate) const TLS_HANDSHAKE_MAX: Duration = Duration::from_secs(10);
+
 /// Time that the head of a request may take. A phone on a bad line needs seconds; a slower client only
 /// occupies the connection.
 pub(crate) const HEAD_TIME_MAX: Duration = Duration::from_secs(15);

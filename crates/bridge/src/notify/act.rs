@@ -1,6 +1,6 @@
 //! Decisions by the buttons of notifications.
 
-use tidings_protocol::api::{AnswerResult, Choice, PermissionAnswer, PermissionScope};
+use tidings_api::{AnswerResult, Choice, PermissionAnswer, PermissionScope};
 
 use super::Notifications;
 use super::channel::{Via, device_target};
@@ -113,7 +113,7 @@ fn refused(message: &'static str) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use tidings_protocol::api::InboxKind;
+    use tidings_api::InboxKind;
 
     use super::*;
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use reqwest::header::RETRY_AFTER;
 use reqwest::{Response, StatusCode};
-use tidings_protocol::api::NotifyTest;
+use tidings_api::NotifyTest;
 
 use crate::inbox::Outcome;
 

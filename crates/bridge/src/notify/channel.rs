@@ -1,6 +1,6 @@
 //! Everything that notifications can be sent to: targets with a URL, and browsers of devices.
 
-use tidings_protocol::api::{NotifyKind, NotifyTarget, PushDevice, TargetSource, TargetState};
+use tidings_api::{NotifyKind, NotifyTarget, PushDevice, TargetSource, TargetState};
 
 use super::hook::Hook;
 use super::target::Occasion;

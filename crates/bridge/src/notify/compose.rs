@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use tidings_protocol::api::{Choice, InboxKind, PushActions, PushMessage};
+use tidings_api::{Choice, InboxKind, PushActions, PushMessage};
 use tidings_protocol::mobile::RiskLevel;
 use tidings_protocol::ui::PermissionDetails;
 

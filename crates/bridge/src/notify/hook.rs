@@ -4,7 +4,7 @@ use std::fmt;
 
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
-use tidings_protocol::api::{Choice, InboxKind};
+use tidings_api::{Choice, InboxKind};
 
 use super::attempt::{Attempt, FailureKind};
 use super::compose::{Notification, decisions, link, shown_content};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tidings_protocol::api::{
+use tidings_api::{
     InboxItem, NewNotifyTarget, NotifyKind, NotifyTarget, NotifyTest, PushMessage, PushState,
     PushSubscription, TargetSource,
 };
@@ -255,7 +255,7 @@ impl Notifications {
         let mut view = item.view();
         for (target, delivery) in &item.deliveries {
             let channel = self.channel(target);
-            view.deliveries.push(tidings_protocol::api::InboxDelivery {
+            view.deliveries.push(tidings_api::InboxDelivery {
                 target: target.clone(),
                 kind: channel.as_ref().map(|channel| channel.kind()),
                 name: channel.as_ref().map(|channel| channel.name()),

@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, MutexGuard};
-use tidings_protocol::api::{NotifySettings, TargetSource};
+use tidings_api::{NotifySettings, TargetSource};
 use tokio::sync::{OnceCell, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
 use serde_json::Value;
-use tidings_protocol::api::TargetSource;
+use tidings_api::TargetSource;
 use tokio::sync::watch;
 
 use super::Notifications;
@@ -120,7 +120,7 @@ fn target_of(mut target: Value) -> Result<Target, Error> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use tidings_protocol::api::InboxKind;
+    use tidings_api::InboxKind;
 
     use super::*;
     use crate::inbox::{Item, Subject};

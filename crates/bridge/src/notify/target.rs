@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use tidings_protocol::api::NotifyKind;
+use tidings_api::NotifyKind;
 
 use crate::error::{Code, Error};
 

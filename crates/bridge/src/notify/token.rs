@@ -3,7 +3,7 @@
 //! A token is random, and the server stores its fingerprint beside the delivery that it was sent with. So
 //! it cannot be computed from a key, or read from the journal.
 
-use tidings_protocol::api::Choice;
+use tidings_api::Choice;
 
 use crate::auth::Fingerprint;
 use crate::inbox::{ButtonRecord, Inbox, Item};

@@ -1,7 +1,6 @@
 //! Limits of connections: how many there may be, and for how long they may be idle or without a credential.
 
 use std::fmt;
-use std::future::{Ready, ready};
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -12,9 +11,10 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderValue, header};
 use axum::middleware::{AddExtension, Next};
 use axum::response::{IntoResponse as _, Response};
-use axum_server::accept::Accept;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
+#[cfg(unix)]
+use tokio::net::UnixStream;
 use tokio::time::{Instant, Sleep};
 use tokio_util::sync::WaitForCancellationFutureOwned;
 use tower::Layer as _;
@@ -139,42 +139,37 @@ impl Slots {
 }
 
 /// A service whose requests have their connection in their extensions.
-type ConnectedService<S> = AddExtension<AddExtension<S, Peer>, Connection>;
+pub(super) type ConnectedService<S> = AddExtension<AddExtension<S, Peer>, Connection>;
 
-impl<S> Accept<TcpStream, S> for Slots {
-    type Stream = LimitedStream<TcpStream>;
-    type Service = ConnectedService<S>;
-    type Future = Ready<io::Result<(Self::Stream, Self::Service)>>;
-
-    fn accept(&self, stream: TcpStream, service: S) -> Self::Future {
-        let peer = || {
-            // An event is one small write, and waiting for more would only delay it.
-            stream.set_nodelay(true)?;
-            // The kernel would otherwise keep megabytes for each client that does not read.
-            rustix::net::sockopt::set_socket_send_buffer_size(&stream, SEND_BUFFER_BYTES)?;
-            Ok::<_, io::Error>(Peer::Tcp { remote: stream.peer_addr()?, local: stream.local_addr()? })
-        };
-        ready(peer().map(|peer| self.admit(stream, service, peer, None)))
+impl Slots {
+    pub(super) fn admit_tcp<S>(
+        &self,
+        stream: TcpStream,
+        service: S,
+    ) -> io::Result<(LimitedStream<TcpStream>, ConnectedService<S>)> {
+        // An event is one small write, and waiting for more would only delay it.
+        stream.set_nodelay(true)?;
+        // The kernel would otherwise keep megabytes for each client that does not read.
+        rustix::net::sockopt::set_socket_send_buffer_size(&stream, SEND_BUFFER_BYTES)?;
+        let peer = Peer::Tcp { remote: stream.peer_addr()?, local: stream.local_addr()? };
+        Ok(self.admit(stream, service, peer, None))
     }
-}
 
-#[cfg(unix)]
-impl<S> Accept<tokio::net::UnixStream, S> for Slots {
-    type Stream = LimitedStream<tokio::net::UnixStream>;
-    type Service = ConnectedService<S>;
-    type Future = Ready<io::Result<(Self::Stream, Self::Service)>>;
-
-    fn accept(&self, stream: tokio::net::UnixStream, service: S) -> Self::Future {
-        let ours = stream.peer_cred().and_then(|peer| {
-            let (theirs, own) = (peer.uid(), rustix::process::geteuid().as_raw());
-            if theirs == own {
-                // The start time is read now: the id may belong to another process when a request comes.
-                return Ok(peer.pid().and_then(|pid| u32::try_from(pid).ok()).and_then(Process::with_id));
-            }
+    #[cfg(unix)]
+    pub(super) fn admit_unix<S>(
+        &self,
+        stream: UnixStream,
+        service: S,
+    ) -> io::Result<(LimitedStream<UnixStream>, ConnectedService<S>)> {
+        let peer = stream.peer_cred()?;
+        let (theirs, own) = (peer.uid(), rustix::process::geteuid().as_raw());
+        if theirs != own {
             tracing::warn!(uid = theirs, "refused a connection of another user to the socket");
-            Err(io::ErrorKind::PermissionDenied.into())
-        });
-        ready(ours.map(|process| self.admit(stream, service, Peer::Unix, process)))
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
+        // The start time is read now: the id may belong to another process when a request comes.
+        let process = peer.pid().and_then(|pid| u32::try_from(pid).ok()).and_then(Process::with_id);
+        Ok(self.admit(stream, service, Peer::Unix, process))
     }
 }
 

@@ -2,22 +2,18 @@
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use axum::Router;
-use axum_server::Handle;
-use axum_server::tls_rustls::{RustlsAcceptor, RustlsConfig};
-use hyper_util::rt::{TokioExecutor, TokioTimer};
-use hyper_util::server::conn::auto::Builder;
+use rustls::ServerConfig;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
+use super::TlsFiles;
+use super::serving::{Serving, serve_all};
 use super::slots::Slots;
-use super::{Bounds, TlsFiles};
 use crate::error::{Code, Error};
-use crate::limits::{CONNECTIONS_WAITING, HEAD_BYTES_MAX};
-
-#[cfg(unix)]
-type UnixAddress = std::os::unix::net::SocketAddr;
-#[cfg(not(unix))]
-type UnixAddress = SocketAddr;
+use crate::limits::CONNECTIONS_WAITING;
 
 /// Addresses and TLS of the server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -46,7 +42,7 @@ pub enum Exposure {
 #[derive(Debug)]
 pub struct Bound {
     tcp: Option<std::net::TcpListener>,
-    tls: Option<(TlsFiles, RustlsConfig)>,
+    tls: Option<(TlsFiles, watch::Sender<Arc<ServerConfig>>)>,
     #[cfg(unix)]
     unix: Option<Socket>,
 }
@@ -63,7 +59,7 @@ impl Listen {
     pub fn bind(self) -> Result<Bound, Error> {
         let tls = match (self.tls, self.address) {
             (Some(files), Some(_)) => {
-                let config = RustlsConfig::from_config(files.load()?);
+                let config = watch::Sender::new(files.load()?);
                 Some((files, config))
             }
             (Some(_), None) => {
@@ -114,53 +110,42 @@ impl Bound {
     }
 }
 
-/// Serves until stopped by the handles.
+/// Serves until `stop` is cancelled and the open requests are answered.
 pub(super) async fn serve(
     bound: Bound,
-    app: &Router,
-    slots: &Slots,
-    (tcp, unix): (&Handle<SocketAddr>, &Handle<UnixAddress>),
+    app: Router,
+    slots: Slots,
+    stop: &CancellationToken,
 ) -> Result<(), Error> {
+    let serving = Serving { app: app.with_state(()), slots, stop: stop.clone() };
     let on_port = async {
         let Some(listener) = bound.tcp else { return Ok(()) };
-        let mut server = axum_server::from_tcp(listener)?.handle(tcp.clone());
-        *server.http_builder() = http(slots.bounds);
-        let service = app.clone().into_make_service();
+        let listener = tokio::net::TcpListener::from_std(listener)?;
         match bound.tls {
-            None => server.acceptor(slots.clone()).serve(service).await,
-            Some((files, config)) => {
-                let acceptor = RustlsAcceptor::new(config.clone()).acceptor(slots.clone());
+            None => serve_all(listener, |stream| serving.clone().tcp(stream), stop).await,
+            Some((files, certificate)) => {
+                let current = certificate.subscribe();
+                let serve = |stream| serving.clone().tls(stream, Arc::clone(&current.borrow()));
                 tokio::select! {
-                    ended = server.acceptor(acceptor).serve(service) => ended,
-                    () = files.follow(config, slots.bounds.certificate_every) => Ok(()),
+                    () = serve_all(listener, serve, stop) => {}
+                    () = files.follow(&certificate, serving.slots.bounds.certificate_every) => {}
                 }
             }
         }
+        Ok(())
     };
     #[cfg(unix)]
     let on_socket = async {
         let Some(Socket { listener, path }) = bound.unix else { return Ok(()) };
-        let mut server = axum_server::from_unix(listener)?.handle(unix.clone());
-        *server.http_builder() = http(slots.bounds);
-        let ended = server.acceptor(slots.clone()).serve(app.clone().into_make_service()).await;
+        let listener = tokio::net::UnixListener::from_std(listener)?;
+        serve_all(listener, |stream| serving.clone().unix(stream), stop).await;
         drop(fs_err::remove_file(path));
-        ended
+        Ok(())
     };
     #[cfg(not(unix))]
-    let on_socket = async { Ok(drop(unix)) };
+    let on_socket = async { Ok(()) };
     let ended: std::io::Result<((), ())> = tokio::try_join!(on_port, on_socket);
     ended.map(|_| ()).map_err(|error| Error::new(Code::Internal, error.to_string(), ""))
-}
-
-/// HTTP/1.1, with limits on the time and the length of the head of a request.
-fn http(bounds: Bounds) -> Builder<TokioExecutor> {
-    let mut builder = Builder::new(TokioExecutor::new()).http1_only();
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(bounds.head_time)
-        .max_buf_size(HEAD_BYTES_MAX);
-    builder
 }
 
 fn bind_tcp(address: SocketAddr) -> Result<std::net::TcpListener, Error> {

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use axum_server::tls_rustls::RustlsConfig;
 use fs_err as fs;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio::sync::watch;
 
 use crate::error::{Code, Error};
 
@@ -47,7 +47,7 @@ impl TlsFiles {
 
     /// Reloads them whenever they have changed. A pair that does not match is ignored, and the old one stays
     /// in use.
-    pub(super) async fn follow(self, used: RustlsConfig, every: Duration) {
+    pub(super) async fn follow(self, used: &watch::Sender<Arc<ServerConfig>>, every: Duration) {
         let mut seen = self.changed();
         loop {
             tokio::time::sleep(every).await;
@@ -58,7 +58,7 @@ impl TlsFiles {
             seen = now;
             match self.load() {
                 Ok(config) => {
-                    used.reload_from_config(config);
+                    used.send_replace(config);
                     tracing::info!("the certificate was renewed");
                 }
                 Err(error) => tracing::warn!("{error}"),

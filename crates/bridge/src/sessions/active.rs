@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::MutexGuard;
-use tidings_protocol::api::ServerPhase;
+use tidings_api::ServerPhase;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 

@@ -1,7 +1,7 @@
 //! Options of agents besides model and mode: who may set which.
 
 use tidings_acp::limits::{OPTION_ID_BYTES_MAX, OPTIONS_MAX};
-use tidings_protocol::api::{AgentOption, CommandRequest};
+use tidings_api::{AgentOption, CommandRequest};
 
 use super::Sessions;
 use super::entry::Entry;

@@ -1,6 +1,6 @@
 //! Removal of sessions.
 
-use tidings_protocol::api::{Notice, ServerPhase};
+use tidings_api::{Notice, ServerPhase};
 
 use super::Sessions;
 use crate::caller::{Caller, Scope};

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use jiff::Timestamp;
 use parking_lot::Mutex;
-use tidings_protocol::api::{SessionOrigin, SessionView};
+use tidings_api::{SessionOrigin, SessionView};
 
 use super::Sessions;
 use crate::auth::Fingerprint;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use parking_lot::{Mutex, MutexGuard};
 use tidings::{Ids, SessionLock, SessionOwner};
 use tidings_agent::{Clock, PermissionRegistry, Setup, UiMessage, UserInteractionRegistry};
-use tidings_protocol::api::{Delivery, Notice, QueueState, ServerPhase, SessionView};
+use tidings_api::{Delivery, Notice, QueueState, ServerPhase, SessionView};
 use tokio::sync::{Notify, broadcast};
 
 use super::Config;

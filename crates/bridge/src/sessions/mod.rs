@@ -33,7 +33,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
-use tidings_protocol::api::Notice;
+use tidings_api::Notice;
 use tokio::sync::{Semaphore, broadcast};
 
 pub use config::{AgentProgram, Carrier, Config, Observe, Real, Runner};

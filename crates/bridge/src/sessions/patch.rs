@@ -1,6 +1,6 @@
 //! Changes of a session's settings by clients.
 
-use tidings_protocol::api::{PatchSession, SessionView};
+use tidings_api::{PatchSession, SessionView};
 
 use super::Sessions;
 use super::entry::Change;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use parking_lot::Mutex;
-use tidings_protocol::api::SessionView;
+use tidings_api::SessionView;
 
 use crate::limits::NAMED_PROJECTS_MAX;
 

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use tidings_protocol::api::{Kept, Notice, Problem, ServerPhase, SessionCapability, SessionView};
+use tidings_api::{Kept, Notice, Problem, ServerPhase, SessionCapability, SessionView};
 use tidings_protocol::ui::UiMessage;
 use tokio::sync::oneshot;
 use tokio::time::Instant;

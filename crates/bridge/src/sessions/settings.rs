@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tidings_agent::permissions::CodeSources;
-use tidings_protocol::api::{
+use tidings_api::{
     Accepted, Attachment, Budget, CreateSession, Delivery, PatchSession, Policy, QueueState, QueuedInput,
     SessionOrigin, SessionView, SessionWorktree, Totals,
 };

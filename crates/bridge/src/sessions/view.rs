@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tidings_protocol::api::{Notice, ServerPhase, SessionView};
+use tidings_api::{Notice, ServerPhase, SessionView};
 
 use super::Sessions;
 use super::settings::SessionSettings;

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tidings_protocol::api::{CreateSession, ServerPhase, SessionView, SessionWorktree, SessionWorktreeState};
+use tidings_api::{CreateSession, ServerPhase, SessionView, SessionWorktree, SessionWorktreeState};
 
 use super::Sessions;
 use super::entry::Change;

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
-use tidings_protocol::api::{Attachment, FileKind};
+use tidings_api::{Attachment, FileKind};
 
 use super::forms::{Mention, mentions};
 use crate::caller::Caller;
@@ -81,7 +81,7 @@ enum Content {
 
 fn content(caller: &Caller, folder: &Path, path: &str) -> Option<Content> {
     if let Ok(listed) = project_files::list(caller, folder, path) {
-        let name = |item: &tidings_protocol::api::FileItem| match item.kind {
+        let name = |item: &tidings_api::FileItem| match item.kind {
             FileKind::Folder => format!("{}/", item.name),
             FileKind::File | FileKind::Link | FileKind::Other => item.name.clone(),
         };

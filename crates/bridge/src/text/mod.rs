@@ -15,7 +15,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use tidings::find::Version;
-use tidings_protocol::api::Attachment;
+use tidings_api::Attachment;
 
 use self::commands::SlashCommand;
 use self::forms::{Form, forms};

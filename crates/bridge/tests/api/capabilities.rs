@@ -33,7 +33,7 @@ fn may(scope: Scope, needed: Scope) -> bool {
 
 /// The fields that the description of the API has for a request.
 fn published(name: &str) -> BTreeSet<String> {
-    let api = serde_json::to_value(tidings_bridge::api::openapi()).unwrap();
+    let api: Value = serde_json::from_str(&tidings_bridge::api::openapi().unwrap()).unwrap();
     let fields = api["components"]["schemas"][name]["properties"].as_object().unwrap();
     fields.keys().cloned().collect()
 }

@@ -8,7 +8,7 @@ use tidings_bridge::{Code, Scope};
 /// Every operation of the API with the scope that it needs. The routes of auth and health are tested with a
 /// whole server.
 pub(super) fn operations() -> Vec<(Method, String, Scope)> {
-    let api = serde_json::to_value(tidings_bridge::api::openapi()).unwrap();
+    let api: Value = serde_json::from_str(&tidings_bridge::api::openapi().unwrap()).unwrap();
     let mut found = Vec::new();
     for (path, item) in api["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap() {
@@ -157,7 +157,7 @@ async fn the_server_says_what_it_is() {
 /// Each response has a description, as `OpenAPI` requires, and each operation has the error response.
 #[test]
 fn every_operation_describes_its_answers_and_how_it_refuses() {
-    let api = serde_json::to_value(tidings_bridge::api::openapi()).unwrap();
+    let api: Value = serde_json::from_str(&tidings_bridge::api::openapi().unwrap()).unwrap();
     let paths = api["paths"].as_object().unwrap();
     let (mut names, schemas) = (std::collections::BTreeSet::new(), &api["components"]["schemas"]);
     for (path, item) in paths {

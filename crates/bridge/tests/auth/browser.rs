@@ -9,7 +9,7 @@ const FOREIGN: &str = "https://evil.example";
 
 /// Pairs a browser, and returns the cookie header that it sends.
 async fn page(server: &TestServer) -> String {
-    let code = server.auth.pairing_code(tidings_protocol::api::NewDevice::default()).unwrap();
+    let code = server.auth.pairing_code(tidings_api::NewDevice::default()).unwrap();
     let body = json!({"code": code.reveal()});
     let own = format!("http://{HOST}");
     let answer = server.send(request(Method::POST, "/v1/pair", &[("origin", &own)], Some(body))).await;
@@ -353,7 +353,7 @@ async fn a_base_path_is_taken_off_and_everything_else_is_not_there() {
         let answer = server.send(request(Method::GET, path, &[("authorization", &bearer)], None)).await;
         assert_eq!(answer.status, status, "{path}");
     }
-    let code = server.auth.pairing_code(tidings_protocol::api::NewDevice::default()).unwrap();
+    let code = server.auth.pairing_code(tidings_api::NewDevice::default()).unwrap();
     assert!(server.auth.link(&code).starts_with("http://127.0.0.1:7717/tidings/#code="));
     let body = json!({"code": code.reveal()});
     let answer = server.send(request(Method::POST, "/tidings/v1/pair", &[], Some(body))).await;

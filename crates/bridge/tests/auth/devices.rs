@@ -10,9 +10,9 @@ use axum::http::{Method, StatusCode};
 use futures_util::stream;
 use serde_json::json;
 use tidings_agent::Clock;
+use tidings_api::NewDevice;
 use tidings_bridge::Scope;
 use tidings_bridge::auth::{Auth, Peer, Random, Rate, Settings};
-use tidings_protocol::api::NewDevice;
 use tokio::sync::oneshot;
 
 #[tokio::test]

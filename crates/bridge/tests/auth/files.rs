@@ -5,8 +5,8 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 
 use tidings_agent::Clock;
+use tidings_api::NewDevice;
 use tidings_bridge::auth::{Auth, Random, Settings};
-use tidings_protocol::api::NewDevice;
 
 fn open(data: &Path) -> Result<Auth, tidings_bridge::Error> {
     Auth::open(Settings::new(data, Random::system(), Clock::system()))

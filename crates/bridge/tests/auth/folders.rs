@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use axum::http::{Method, StatusCode};
 use serde_json::{Value, json};
+use tidings_api::NewDevice;
 use tidings_bridge::Code;
 use tidings_bridge::auth::{paths, trust};
-use tidings_protocol::api::NewDevice;
 
 use crate::auth::test_server::{TestServer, request};
 

@@ -1,7 +1,7 @@
 //! Policies of folders for the sessions that people start there themselves.
 
 use serde_json::{Value, json};
-use tidings_protocol::api::NewDevice;
+use tidings_api::NewDevice;
 
 use super::terminal::{SESSION, Terminal, prompt};
 

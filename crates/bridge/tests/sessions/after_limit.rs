@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use tidings_agent::{Clock, UiMessage};
+use tidings_api::{CommandRequest, CreateSession, PatchSession, SessionCommand, SessionView};
 use tidings_bridge::{Code, Scope, Sessions};
-use tidings_protocol::api::{CommandRequest, CreateSession, PatchSession, SessionCommand, SessionView};
 
 use crate::sessions::test_server::*;
 

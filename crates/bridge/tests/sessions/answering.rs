@@ -7,15 +7,15 @@ use std::time::Duration;
 use tidings_agent::Clock;
 use tidings_agent::UiMessage;
 use tidings_agent::session::Batches;
+use tidings_api::{
+    Choice, CommandRequest, CreateSession, PermissionAnswer, PermissionScope, Policy, QuestionAnswer,
+    QuestionReply, ServerPhase, SessionCommand,
+};
 use tidings_bridge::auth::{Auth, Random, Settings};
 use tidings_bridge::broadcast::{Delivery, SubscribeOptions};
 use tidings_bridge::journal::{AskId, Class, Draft, Key, Kind, NewAsk};
 use tidings_bridge::sessions::Config;
 use tidings_bridge::{Caller, Code, Scope};
-use tidings_protocol::api::{
-    Choice, CommandRequest, CreateSession, PermissionAnswer, PermissionScope, Policy, QuestionAnswer,
-    QuestionReply, ServerPhase, SessionCommand,
-};
 use tidings_protocol::ui::Resolution;
 
 use crate::sessions::test_server::*;

@@ -1,9 +1,9 @@
 //! Attachments of prompts.
 
 use tidings_agent::UiMessage;
+use tidings_api::{Attachment, CommandRequest, CreateSession, Input, ServerPhase, SessionCommand};
 use tidings_bridge::Code;
 use tidings_bridge::journal::{Key, NewSession};
-use tidings_protocol::api::{Attachment, CommandRequest, CreateSession, Input, ServerPhase, SessionCommand};
 
 use crate::sessions::test_server::*;
 

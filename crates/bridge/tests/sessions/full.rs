@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
+use tidings_api::{Choice, CommandRequest, CreateSession, PermissionAnswer, ServerPhase, SessionCommand};
 use tidings_bridge::journal::{Class, Draft, Fence, Journal, Key, Kind, Max, NewSession, SqliteJournal};
 use tidings_bridge::sessions::Transcript;
 use tidings_bridge::{Broadcast, Code, Sessions};
-use tidings_protocol::api::{
-    Choice, CommandRequest, CreateSession, PermissionAnswer, ServerPhase, SessionCommand,
-};
 
 use crate::sessions::test_server::*;
 use crate::stand_in;

@@ -1,11 +1,9 @@
 //! Limits: running agents, writers of a CLI session, and what a device may run without permission requests.
 
+use tidings_api::{Budget, CommandRequest, CreateSession, PatchSession, Policy, ServerPhase, SessionCommand};
 use tidings_bridge::journal::{Key, NewSession};
 use tidings_bridge::sessions::Transcript;
 use tidings_bridge::{Code, Scope};
-use tidings_protocol::api::{
-    Budget, CommandRequest, CreateSession, PatchSession, Policy, ServerPhase, SessionCommand,
-};
 use tidings_protocol::ui::TurnId;
 use tokio::task::JoinSet;
 

@@ -18,14 +18,14 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use tidings_agent::UiMessage;
+use tidings_api::{
+    Budget, CommandRequest, CreateSession, Delivery as When, ForkPoint, Input, Notice, PatchSession,
+    QueueState, ServerPhase, SessionCommand,
+};
 use tidings_bridge::broadcast::SubscribeOptions;
 use tidings_bridge::journal::{Key, NewSession, Novelty};
 use tidings_bridge::sessions::{Config, Transcript};
 use tidings_bridge::{Caller, Code, Sessions};
-use tidings_protocol::api::{
-    Budget, CommandRequest, CreateSession, Delivery as When, ForkPoint, Input, Notice, PatchSession,
-    QueueState, ServerPhase, SessionCommand,
-};
 use tidings_protocol::ui::{Resolution, TurnId};
 
 use test_server::*;

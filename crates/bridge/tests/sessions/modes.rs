@@ -1,7 +1,7 @@
 //! Claude Code that reports a looser mode than the one that was chosen.
 
 use tidings_agent::UiMessage;
-use tidings_protocol::api::{
+use tidings_api::{
     CommandRequest, CreateSession, QuestionAnswer, QuestionReply, ServerPhase, SessionCommand,
 };
 

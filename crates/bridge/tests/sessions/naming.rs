@@ -1,8 +1,8 @@
 //! Titles and first prompts of sessions.
 
 use serde_json::Value;
+use tidings_api::{CreateSession, PatchSession, ServerPhase};
 use tidings_bridge::journal::{Key, SessionChange, SessionName};
-use tidings_protocol::api::{CreateSession, PatchSession, ServerPhase};
 
 use crate::sessions::test_server::*;
 

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 use tidings_agent::UiMessage;
-use tidings_protocol::api::{
+use tidings_api::{
     CommandRequest, CreateSession, ForkPoint, PermissionAnswer, ServerPhase, SessionCommand, SessionView,
 };
 use tidings_protocol::ui::{PermissionResolved, Resolution};

@@ -1,11 +1,9 @@
 //! Repeated commands (P3): the same response and one effect, and never that of another client's command.
 
 use tidings_agent::UiMessage;
+use tidings_api::{CommandRequest, CreateSession, Input, PatchSession, ServerPhase, SessionCommand};
 use tidings_bridge::Code;
 use tidings_bridge::journal::Novelty;
-use tidings_protocol::api::{
-    CommandRequest, CreateSession, Input, PatchSession, ServerPhase, SessionCommand,
-};
 
 use crate::sessions::test_server::*;
 

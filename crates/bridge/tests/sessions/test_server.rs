@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use tidings_agent::UiMessage;
+use tidings_api::{
+    Choice, CreateSession, Input, PermissionAnswer, PermissionScope, ServerPhase, SessionView,
+};
 use tidings_bridge::broadcast::{Delivery, SubscribeOptions, Subscription};
 use tidings_bridge::journal::{AUDIT_START, MemoryStore, verify_audit};
 use tidings_bridge::sessions::Config;
 use tidings_bridge::{Caller, Scope, Sessions};
-use tidings_protocol::api::{
-    Choice, CreateSession, Input, PermissionAnswer, PermissionScope, ServerPhase, SessionView,
-};
 
 use crate::stand_in;
 pub(crate) use crate::stand_in::{HELLO, QUESTION};

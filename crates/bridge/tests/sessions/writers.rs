@@ -1,9 +1,9 @@
 //! R5: a session has one writer, whichever process it is.
 
 use tidings::{SessionLock, SessionOwner};
+use tidings_api::{CommandRequest, CreateSession, ServerPhase, SessionCommand};
 use tidings_bridge::Code;
 use tidings_bridge::journal::MemoryStore;
-use tidings_protocol::api::{CommandRequest, CreateSession, ServerPhase, SessionCommand};
 
 use super::test_server::{HELLO, TestServer, me, say, until_state};
 use crate::stand_in;

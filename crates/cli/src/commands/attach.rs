@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde::Serialize;
-use tidings_protocol::api::{Completions, ServerPhase, SessionView, Snapshot};
+use tidings_api::{Completions, ServerPhase, SessionView, Snapshot};
 use tidings_protocol::ui::{SessionPhase, UiMessage};
 use tokio::sync::mpsc::Receiver;
 

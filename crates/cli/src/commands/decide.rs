@@ -2,7 +2,7 @@
 
 use clap::Args;
 use serde::Serialize;
-use tidings_protocol::api::{
+use tidings_api::{
     AnswerResult, Choice, PendingPermission, PermissionAnswer, PermissionList, PermissionScope, SessionView,
 };
 use uuid::Uuid;

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use serde_json::json;
-use tidings_bridge::auth::data_folder;
-use tidings_bridge::fleet::{self, Access, FleetFile, MemberKind, Name, NameCheck};
-use tidings_protocol::api::{
+use tidings_api::{
     FleetContinue, FleetDrain, FleetInvite, FleetInviteRequest, FleetProject, FleetStatus, FleetStorage,
     FleetStorageMax, SessionView,
 };
+use tidings_bridge::auth::data_folder;
+use tidings_bridge::fleet::{self, Access, FleetFile, MemberKind, Name, NameCheck};
 
 use super::remote::RemoteArgs;
 use super::session_label::label;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use clap::Args;
 use jiff::Timestamp;
-use tidings_protocol::api::{InboxCounts, InboxItem, InboxKind, InboxPage, InboxRead};
+use tidings_api::{InboxCounts, InboxItem, InboxKind, InboxPage, InboxRead};
 
 use super::session_lookup;
 use crate::commands::remote::RemoteArgs;

@@ -3,7 +3,7 @@
 use clap::Args;
 use qrcode::QrCode;
 use qrcode::render::unicode::Dense1x2;
-use tidings_protocol::api::{NewDevice, PairingCode};
+use tidings_api::{NewDevice, PairingCode};
 
 use super::token::NewDeviceArgs;
 use crate::commands::remote::RemoteArgs;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use serde_json::Value;
-use tidings_protocol::api::SessionView;
+use tidings_api::SessionView;
 use tidings_transcript::list::{self, ListFilter, ListedSession};
 use tidings_transcript::roots::{Roots, SessionFiles};
 use tidings_transcript::search::{self, FoldedHit, SessionHits};

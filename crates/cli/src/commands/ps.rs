@@ -3,7 +3,7 @@ use std::fmt::Write as _;
 
 use clap::Args;
 use jiff::Timestamp;
-use tidings_protocol::api::{InboxPage, ServerPhase, SessionOrigin, SessionView, Totals};
+use tidings_api::{InboxPage, ServerPhase, SessionOrigin, SessionView, Totals};
 
 use super::session_lookup;
 use crate::commands::remote::{Remote, RemoteArgs};

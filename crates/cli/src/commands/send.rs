@@ -2,7 +2,7 @@ use std::io::{self, IsTerminal as _};
 
 use clap::Args;
 use serde::Serialize;
-use tidings_protocol::api::{Accepted, Delivery, INPUT_BYTES_MAX, Input, SessionView};
+use tidings_api::{Accepted, Delivery, INPUT_BYTES_MAX, Input, SessionView};
 use uuid::Uuid;
 
 use super::run::prompt::piped;

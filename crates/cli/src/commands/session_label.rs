@@ -1,7 +1,7 @@
 //! The session that a command acted on, in its output.
 
 use serde::Serialize;
-use tidings_protocol::api::SessionView;
+use tidings_api::SessionView;
 
 use super::session_lookup::title;
 use crate::human;

@@ -1,7 +1,7 @@
 //! Lookup of a server's sessions by number, key, id or prefix of a key or id.
 
+use tidings_api::{SessionList, SessionView};
 use tidings_bridge::{Code, Error};
-use tidings_protocol::api::{SessionList, SessionView};
 use tidings_transcript::id_prefix::{is_number, is_prefix, names_id};
 
 use super::pick;

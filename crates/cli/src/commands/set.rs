@@ -1,5 +1,5 @@
 use clap::{ArgGroup, Args, ValueEnum};
-use tidings_protocol::api::{PatchSession, SessionView};
+use tidings_api::{PatchSession, SessionView};
 use uuid::Uuid;
 
 use super::session_label::label;

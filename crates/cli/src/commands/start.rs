@@ -2,7 +2,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use tidings_protocol::api::{CreateSession, Policy, SessionView, Transcript, TranscriptList};
+use tidings_api::{CreateSession, Policy, SessionView, Transcript, TranscriptList};
 use tidings_transcript::id_prefix::names_id;
 use uuid::Uuid;
 

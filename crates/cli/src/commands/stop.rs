@@ -1,5 +1,5 @@
 use clap::Args;
-use tidings_protocol::api::{Accepted, CommandRequest, ServerPhase, SessionView};
+use tidings_api::{Accepted, CommandRequest, ServerPhase, SessionView};
 
 use super::session_label::{WithSession, label};
 use super::session_lookup;

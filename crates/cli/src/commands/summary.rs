@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use tidings_protocol::api::ServerPhase;
+use tidings_api::ServerPhase;
 use tidings_transcript::roots::{Roots, SessionFiles};
 
 use super::session_lookup;

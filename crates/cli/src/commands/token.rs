@@ -2,9 +2,9 @@
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
+use tidings_api::{Device, DeviceList, GrantScopes, NewCredential, NewDevice};
 use tidings_bridge::Scope;
 use tidings_bridge::auth::read_admin_token;
-use tidings_protocol::api::{Device, DeviceList, GrantScopes, NewCredential, NewDevice};
 
 use crate::commands::remote::{Remote, RemoteArgs};
 use crate::error::{CannotRun, Exit};

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, HashSet};
 
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
-use tidings_protocol::api;
 use tidings_protocol::mobile::{MOBILE_WIRE_VERSION, MobileMessage};
 use tidings_protocol::ui::{ControllerInputPayload, UI_WIRE_VERSION, UiMessage};
 use ts_rs::{Config, TS, TypeVisitor};
@@ -30,7 +29,12 @@ macro_rules! each_api_type {
 
 /// Generates the `OpenAPI` description of the server's routes.
 pub(super) fn openapi() -> String {
-    pretty(serde_json::to_value(tidings_bridge::api::openapi()).expect("is JSON"))
+    pretty(serde_json::to_value(tidings_bridge::api::describe()).expect("is JSON"))
+}
+
+/// Generates the JSON Schema of the format of scripts.
+pub(super) fn scripts() -> String {
+    pretty(tidings_rehearsal::script::Script::json_schema())
 }
 
 /// Generates the JSON Schema of everything that can be sent or received.
@@ -42,7 +46,7 @@ pub(super) fn json() -> String {
         generator.subschema_for::<MobileMessage>(),
     ];
     macro_rules! add {
-        ($($Type:ident,)+) => {{ $( drop(generator.subschema_for::<api::$Type>()); )+ }};
+        ($($Type:ident,)+) => {{ $( drop(generator.subschema_for::<tidings_api::$Type>()); )+ }};
     }
     each_api_type!(add);
     let definitions = generator.take_definitions(true);
@@ -75,7 +79,7 @@ pub(super) fn typescript() -> String {
     types.visit::<ControllerInputPayload>();
     types.visit::<MobileMessage>();
     macro_rules! add {
-        ($($Type:ident,)+) => {{ $( types.visit::<api::$Type>(); )+ }};
+        ($($Type:ident,)+) => {{ $( types.visit::<tidings_api::$Type>(); )+ }};
     }
     each_api_type!(add);
     assert_eq!(types.twice, None, "two types have the same name in TypeScript");
@@ -88,7 +92,7 @@ pub(super) fn typescript() -> String {
          export const MOBILE_WIRE_VERSION = {MOBILE_WIRE_VERSION};\n\n\
          /** Bytes of the body of a prompt, with everything that comes with it. */\n\
          export const INPUT_BYTES_MAX = {INPUT_BYTES_MAX};\n",
-        INPUT_BYTES_MAX = api::INPUT_BYTES_MAX,
+        INPUT_BYTES_MAX = tidings_api::INPUT_BYTES_MAX,
     );
     for declaration in types.found.values() {
         text.push('\n');

@@ -49,13 +49,21 @@ fn openapi_file_is_fresh() {
 }
 
 #[test]
+fn file_of_scripts_is_fresh() {
+    is_fresh("schema/rehearsal.schema.json", &generate::scripts());
+}
+
+#[test]
 fn the_program_prints_the_files() {
-    for (kind, path) in
-        [("json", "tidings.schema.json"), ("typescript", "tidings.ts"), ("openapi", "openapi.json")]
-    {
-        let printed = Command::cargo_bin("tidings").expect("built").args(["schema", kind]).output();
+    for (command, path) in [
+        (["schema", "json"], "tidings.schema.json"),
+        (["schema", "typescript"], "tidings.ts"),
+        (["schema", "openapi"], "openapi.json"),
+        (["rehearse", "schema"], "rehearsal.schema.json"),
+    ] {
+        let printed = Command::cargo_bin("tidings").expect("built").args(command).output();
         let printed = printed.expect("runs").stdout;
-        assert!(printed == from_root(&format!("schema/{path}")).as_bytes(), "{kind}");
+        assert!(printed == from_root(&format!("schema/{path}")).as_bytes(), "{path}");
     }
 }
 

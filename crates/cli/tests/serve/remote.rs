@@ -6,7 +6,7 @@ use std::net::TcpListener;
 use std::process::Output;
 
 use serde_json::{Value, json};
-use tidings_protocol::api::INPUT_BYTES_MAX;
+use tidings_api::INPUT_BYTES_MAX;
 
 use crate::serve::machine::{Machine, Running, until};
 

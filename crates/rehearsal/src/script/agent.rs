@@ -1,10 +1,10 @@
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::Table;
 
 /// Setup of the stand-in agent.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AgentSetup {
     /// Version that it reports; defaults to the version it was checked against.
@@ -22,7 +22,8 @@ pub struct AgentSetup {
 }
 
 /// A frame that the stand-in agent writes on its own.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Emit {
     /// The frame; `uuid` and `session_id` are added if absent.

@@ -1,4 +1,3 @@
-use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -8,7 +7,8 @@ use super::error::Problem;
 /// One block of an answer: a text, a thought, a tool call, or any block of the API, unchanged.
 ///
 /// For tool calls the stand-in agent also needs the result of the tool; the real CLI runs the tool.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Block {
     /// A text. TOML cannot express `\uXXXX` of a lone surrogate: see `raw_text`.
@@ -59,7 +59,8 @@ pub struct Block {
 }
 
 /// A permission request.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Ask {
     /// `ask = true`

@@ -1,11 +1,11 @@
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::error::Problem;
 use super::{Table, When};
 
 /// A fault of the stand-in agent.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Fault {
     /// Kind of the fault.
@@ -31,7 +31,8 @@ pub struct Fault {
 }
 
 /// The kinds of [`Fault`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum FaultKind {
@@ -58,7 +59,8 @@ pub enum FaultKind {
 }
 
 /// An expectation about the input of a stand-in.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
     /// Name for the report.

@@ -12,7 +12,6 @@ mod when;
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 pub use agent::{AgentSetup, Emit};
@@ -24,7 +23,8 @@ pub use turn::{ApiFailure, Turn, Usage};
 pub use when::When;
 
 /// A script: the answers of the model, and for the stand-in agent the behaviour of the CLI around them.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Script {
     /// Name of the script in reports.
@@ -51,7 +51,8 @@ pub struct Script {
 }
 
 /// Pace of a streamed answer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Pace {
     /// Characters per delta; 0 sends each block as one delta.
@@ -88,6 +89,7 @@ impl Script {
     }
 
     /// The JSON Schema of the format, for editors.
+    #[cfg(feature = "schema")]
     pub fn json_schema() -> serde_json::Value {
         schemars::schema_for!(Script).to_value()
     }

@@ -1,4 +1,3 @@
-use schemars::JsonSchema;
 use serde::Deserialize;
 use tidings_protocol::json::Raw;
 
@@ -7,7 +6,8 @@ use super::error::Problem;
 use super::{Block, Pace, Pairs, Table, When};
 
 /// One answer of the model to one request.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch that a script may set")]
 pub struct Turn {
@@ -69,7 +69,8 @@ pub struct Turn {
 }
 
 /// Token counts of an answer.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Usage {
     /// Input tokens that were not cached.
@@ -93,7 +94,8 @@ pub struct Usage {
 }
 
 /// An error of the API.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ApiFailure {
     /// HTTP status: 400, 401, 403, 404, 413, 429, 500, 529, …

@@ -1,10 +1,10 @@
-use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::Request;
 
 /// Condition for the request that a turn answers. All given fields must hold.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct When {
     /// Some message (or the system prompt) contains this text.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Serialize, Serializer};
-use tidings_protocol::api::{CostRow, CostTotal};
+use tidings_protocol::sums::{CostRow, CostTotal};
 
 use super::block::BillingBlock;
 use super::calendar::Calendar;

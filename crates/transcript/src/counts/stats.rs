@@ -1,4 +1,4 @@
-use tidings_protocol::api::TranscriptStats;
+use tidings_protocol::sums::TranscriptStats;
 
 use super::Counts;
 

@@ -28,10 +28,10 @@ use crate::error::{Code, Error};
 /// Opens a WebSocket that speaks the Agent Client Protocol, version 1.
 ///
 /// Close codes are those of `/v1/ws`.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/acp", tag = "events",
     responses((status = 101, description = "Messages are JSON-RPC messages of the Agent Client Protocol")),
-)]
+))]
 pub(crate) async fn acp_socket(
     State(api): State<Api>,
     caller: Caller,

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use axum::extract::State;
 use tidings_acp::agent::{ListedSession, ModeChoice, OpenSession, SessionState};
 use tidings_acp::limits::LIST_PAGE;
-use tidings_protocol::api::{CommandRequest, CreateSession, SessionView};
+use tidings_api::{CommandRequest, CreateSession, SessionView};
 
 use crate::api::rest::workspace::newest_commands;
 use crate::api::transcripts::{delete_transcript, newest_transcripts};

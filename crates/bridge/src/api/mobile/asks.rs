@@ -1,6 +1,6 @@
 //! Answers of a phone to permission requests and questions.
 
-use tidings_protocol::api::{Choice, PermissionAnswer, PermissionScope, QuestionAnswer, QuestionReply};
+use tidings_api::{Choice, PermissionAnswer, PermissionScope, QuestionAnswer, QuestionReply};
 use tidings_protocol::mobile::PermissionResponse;
 
 use super::outgoing::Refusal;

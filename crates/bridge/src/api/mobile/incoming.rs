@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use tidings_protocol::api::QuestionReply;
+use tidings_api::QuestionReply;
 use tidings_protocol::mobile::{
     MobileBody, MobileMessage, PermissionResponse, SessionAction, SessionResumeMessage,
 };

@@ -44,10 +44,10 @@ use crate::error::{Code, Error};
 ///
 /// A client that cannot set a header sends `{"type":"auth","token":…}` first. The close codes are those of
 /// `/v1/ws`.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/mobile", tag = "events",
     responses((status = 101, description = "Messages are `MobileMessage`")),
-)]
+))]
 pub(crate) async fn mobile(
     State(api): State<Api>,
     extensions: Extensions,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use serde_json::{Map, Value};
-use tidings_protocol::api::{ServerPhase, SessionView};
+use tidings_api::{ServerPhase, SessionView};
 use tidings_protocol::mobile::{ErrorMessage, MobileMessage};
 
 use crate::error::{Code, Error};

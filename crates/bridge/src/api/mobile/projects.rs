@@ -1,6 +1,6 @@
 //! Projects of phones: a folder, and the current session in it.
 
-use tidings_protocol::api::SessionView;
+use tidings_api::SessionView;
 
 use super::outgoing::{ProjectState, Refusal};
 use crate::api::Api;

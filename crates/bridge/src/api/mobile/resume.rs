@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use serde_json::Value;
-use tidings_protocol::api::{self, SessionView};
+use tidings_api::{SessionView, Verdict};
 use tidings_protocol::mobile::{
     CommandMessage, MobileBody, MobileMessage, MobilePendingPermission, PendingPermissionsMessage,
     SessionResumeMessage, SessionSyncMessage,
@@ -83,13 +83,13 @@ async fn find(api: &Api, session: &SessionView, message: &SessionResumeMessage) 
     let (head, from) = (cursor(&subscribed.head)?, cursor(&subscribed.from)?);
     let (recovery, session) = (&api.recovery, subscribed.state);
     match (position, subscribed.verdict) {
-        (Some(position), api::Verdict::Ok) => {
+        (Some(position), Verdict::Ok) => {
             // An earlier epoch may have the same events; the current one names them.
             let position = MessagePosition { cursor: from, ..position };
             let start = recovery.after_message(&session, position).await.map_err(Error::from)?;
             Ok(Resumed { start, events, session, head, has_gap: false })
         }
-        (Some(_), api::Verdict::Gap) => {
+        (Some(_), Verdict::Gap) => {
             let start = recovery.after(&session, from).await.map_err(Error::from)?;
             Ok(Resumed { start, events, session, head, has_gap: true })
         }

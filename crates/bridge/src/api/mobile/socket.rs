@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use tidings_protocol::api::{Notice, ServerPhase, SessionView};
+use tidings_api::{Notice, ServerPhase, SessionView};
 use tidings_protocol::mobile::{
     AuthError, AuthSuccess, HealthCheckResponse, HeartbeatMessage, MOBILE_WIRE_VERSION, MobileMessage,
     WrapperHandshakeMessage,

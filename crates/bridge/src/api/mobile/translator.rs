@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 use tidings_agent::dialect::Mobile;
-use tidings_protocol::api::SessionView;
+use tidings_api::SessionView;
 use tidings_protocol::mobile::{MobileMessage, SessionComplete, SessionRecovered};
 use tidings_protocol::ui::{SessionPhase, UiMessage};
 

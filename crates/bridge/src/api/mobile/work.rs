@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
-use tidings_protocol::api::{CommandRequest, CreateSession, Input, SessionCommand, SessionView};
+use tidings_api::{CommandRequest, CreateSession, Input, SessionCommand, SessionView};
 use tidings_protocol::mobile::{MobileMessage, ProjectInitComplete, SessionAction, SessionResumeMessage};
 
 use super::feed::PhoneFeed;

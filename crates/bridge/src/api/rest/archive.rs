@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use tidings_protocol::api::{ArchiveList, ArchiveRequest, ArchiveRestored, ArchiveRound};
+use tidings_api::{ArchiveList, ArchiveRequest, ArchiveRestored, ArchiveRound};
 
 use crate::api::Api;
 use crate::archive::Archive;
@@ -12,16 +12,16 @@ use crate::error::{Code, Error};
 use crate::http::{Answer, Body, Path};
 
 /// Lists the archived sessions.
-#[utoipa::path(get, path = "/v1/archive", tag = "transcripts",
-    responses((status = 200, description = "The sessions, the newest first", body = ArchiveList)))]
+#[cfg_attr(feature = "openapi", utoipa::path(get, path = "/v1/archive", tag = "transcripts",
+    responses((status = 200, description = "The sessions, the newest first", body = ArchiveList))))]
 pub(crate) async fn list_archive(State(api): State<Api>, caller: Caller) -> Answer<ArchiveList> {
     let now = api.sessions.config().clock.now();
     run(&api, move |archive| archive.list(&caller, now)).await.map(Json)
 }
 
 /// Archives sessions now: those that the CLI may delete soon, or all of them.
-#[utoipa::path(post, path = "/v1/archive", tag = "transcripts", request_body = ArchiveRequest,
-    responses((status = 200, description = "What was copied", body = ArchiveRound)))]
+#[cfg_attr(feature = "openapi", utoipa::path(post, path = "/v1/archive", tag = "transcripts", request_body = ArchiveRequest,
+    responses((status = 200, description = "What was copied", body = ArchiveRound))))]
 pub(crate) async fn archive_now(
     State(api): State<Api>,
     caller: Caller,
@@ -36,9 +36,9 @@ pub(crate) async fn archive_now(
 }
 
 /// Restores an archived session, so that it is listed, searched and resumed like any other.
-#[utoipa::path(post, path = "/v1/archive/{session}/restore", tag = "transcripts",
+#[cfg_attr(feature = "openapi", utoipa::path(post, path = "/v1/archive/{session}/restore", tag = "transcripts",
     params(("session" = String, Path, description = "The id of the session")),
-    responses((status = 200, description = "The restored session", body = ArchiveRestored)))]
+    responses((status = 200, description = "The restored session", body = ArchiveRestored))))]
 pub(crate) async fn restore_archived(
     State(api): State<Api>,
     caller: Caller,
@@ -48,9 +48,9 @@ pub(crate) async fn restore_archived(
 }
 
 /// Removes the copy of an archived session. The session itself stays, if it is still on disk.
-#[utoipa::path(delete, path = "/v1/archive/{session}", tag = "transcripts",
+#[cfg_attr(feature = "openapi", utoipa::path(delete, path = "/v1/archive/{session}", tag = "transcripts",
     params(("session" = String, Path, description = "The id of the session")),
-    responses((status = 204, description = "The copy is removed")))]
+    responses((status = 204, description = "The copy is removed"))))]
 pub(crate) async fn remove_archived(
     State(api): State<Api>,
     caller: Caller,

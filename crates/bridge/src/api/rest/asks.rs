@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
-use tidings_protocol::api::{
+use tidings_api::{
     AnswerResult, BatchAnswer, BatchAnswered, PermissionAnswer, PermissionList, QuestionAnswer, QuestionList,
 };
 
@@ -18,11 +18,11 @@ pub(crate) struct AsksQuery {
 }
 
 /// Lists pending permission requests.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/permissions", tag = "asks",
     params(("session" = Option<String>, Query, description = "Only those of one session, by key or number")),
     responses((status = 200, description = "The permissions, the oldest first", body = PermissionList)),
-)]
+))]
 pub(crate) async fn list_permissions(
     State(api): State<Api>,
     caller: Caller,
@@ -42,11 +42,11 @@ pub(crate) async fn list_permissions(
 }
 
 /// Lists pending questions.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/questions", tag = "asks",
     params(("session" = Option<String>, Query, description = "Only those of one session, by key or number")),
     responses((status = 200, description = "The questions, the oldest first", body = QuestionList)),
-)]
+))]
 pub(crate) async fn list_questions(
     State(api): State<Api>,
     caller: Caller,
@@ -66,7 +66,7 @@ pub(crate) async fn list_questions(
 }
 
 /// Answers a permission request. The first answer wins; later ones get a 409 that contains it.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     post, path = "/v1/sessions/{id}/permissions/{tool_use_id}", tag = "asks",
     params(
         ("id" = String, Path, description = "The key or the number of the session"),
@@ -74,7 +74,7 @@ pub(crate) async fn list_questions(
     ),
     request_body = PermissionAnswer,
     responses((status = 200, description = "The result", body = AnswerResult)),
-)]
+))]
 pub(crate) async fn answer_permission(
     State(api): State<Api>,
     caller: Caller,
@@ -86,7 +86,7 @@ pub(crate) async fn answer_permission(
 }
 
 /// Answers the permission requests of a batch.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     post, path = "/v1/sessions/{id}/permission-batches/{batch_id}", tag = "asks",
     params(
         ("id" = String, Path, description = "The key or the number of the session"),
@@ -94,7 +94,7 @@ pub(crate) async fn answer_permission(
     ),
     request_body = BatchAnswer,
     responses((status = 200, description = "The result of each answer", body = BatchAnswered)),
-)]
+))]
 pub(crate) async fn answer_batch(
     State(api): State<Api>,
     caller: Caller,
@@ -106,7 +106,7 @@ pub(crate) async fn answer_batch(
 }
 
 /// Answers questions, or cancels them.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     post, path = "/v1/sessions/{id}/questions/{tool_use_id}", tag = "asks",
     params(
         ("id" = String, Path, description = "The key or the number of the session"),
@@ -114,7 +114,7 @@ pub(crate) async fn answer_batch(
     ),
     request_body = QuestionAnswer,
     responses((status = 200, description = "The result", body = AnswerResult)),
-)]
+))]
 pub(crate) async fn answer_question(
     State(api): State<Api>,
     caller: Caller,

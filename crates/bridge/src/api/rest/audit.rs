@@ -56,7 +56,7 @@ struct ShownLine<'a> {
 /// Gets the audit log: one line of JSON for each decision, chained to the line before.
 ///
 /// A credential that is limited to folders gets only the lines about its sessions, so their chain has gaps.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/audit", tag = "server",
     params(
         ("after" = Option<u64>, Query, description = "Only lines with a higher number"),
@@ -68,7 +68,7 @@ struct ShownLine<'a> {
         ("requests" = Option<bool>, Query, description = "With `limit`: adds `request`, the tool and the target of the request, where the session has it still"),
     ),
     responses((status = 200, description = "The lines, the oldest first", content_type = "application/x-ndjson")),
-)]
+))]
 pub(crate) async fn audit(
     State(api): State<Api>,
     caller: Caller,

@@ -3,11 +3,11 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use tidings_fleet::MemberKind;
-use tidings_protocol::api::{
+use tidings_api::{
     FleetContinue, FleetDrain, FleetInvite, FleetInviteRequest, FleetStatus, FleetStorage, FleetStorageMax,
     SessionView,
 };
+use tidings_fleet::MemberKind;
 
 use crate::api::Api;
 use crate::caller::{Caller, Scope};
@@ -16,15 +16,15 @@ use crate::fleet::Fleet;
 use crate::http::{Answer, Body, Path};
 
 /// Gets the state of the fleet.
-#[utoipa::path(get, path = "/v1/fleet", tag = "fleet",
-    responses((status = 200, description = "The fleet", body = FleetStatus)))]
+#[cfg_attr(feature = "openapi", utoipa::path(get, path = "/v1/fleet", tag = "fleet",
+    responses((status = 200, description = "The fleet", body = FleetStatus))))]
 pub(crate) async fn get_fleet(State(api): State<Api>, caller: Caller) -> Answer<FleetStatus> {
     Ok(Json(status(&api, &caller).await?))
 }
 
 /// Invites one server to the fleet.
-#[utoipa::path(post, path = "/v1/fleet/invites", tag = "fleet", request_body = FleetInviteRequest,
-    responses((status = 200, description = "The invitation", body = FleetInvite)))]
+#[cfg_attr(feature = "openapi", utoipa::path(post, path = "/v1/fleet/invites", tag = "fleet", request_body = FleetInviteRequest,
+    responses((status = 200, description = "The invitation", body = FleetInvite))))]
 pub(crate) async fn invite_server(
     State(api): State<Api>,
     caller: Caller,
@@ -43,9 +43,9 @@ pub(crate) async fn invite_server(
 }
 
 /// Removes a server from the fleet: its key is refused from now on.
-#[utoipa::path(delete, path = "/v1/fleet/nodes/{node}", tag = "fleet",
+#[cfg_attr(feature = "openapi", utoipa::path(delete, path = "/v1/fleet/nodes/{node}", tag = "fleet",
     params(("node" = String, Path, description = "The name of the server")),
-    responses((status = 204, description = "The server is removed")))]
+    responses((status = 204, description = "The server is removed"))))]
 pub(crate) async fn remove_server(
     State(api): State<Api>,
     caller: Caller,
@@ -57,8 +57,8 @@ pub(crate) async fn remove_server(
 }
 
 /// Takes no new sessions on this server, or takes them again. Running ones go on.
-#[utoipa::path(post, path = "/v1/fleet/drain", tag = "fleet", request_body = FleetDrain,
-    responses((status = 200, description = "The fleet", body = FleetStatus)))]
+#[cfg_attr(feature = "openapi", utoipa::path(post, path = "/v1/fleet/drain", tag = "fleet", request_body = FleetDrain,
+    responses((status = 200, description = "The fleet", body = FleetStatus))))]
 pub(crate) async fn drain_server(
     State(api): State<Api>,
     caller: Caller,
@@ -72,15 +72,15 @@ pub(crate) async fn drain_server(
 }
 
 /// Gets the storage of the fleet.
-#[utoipa::path(get, path = "/v1/fleet/storage", tag = "fleet",
-    responses((status = 200, description = "The storage", body = FleetStorage)))]
+#[cfg_attr(feature = "openapi", utoipa::path(get, path = "/v1/fleet/storage", tag = "fleet",
+    responses((status = 200, description = "The storage", body = FleetStorage))))]
 pub(crate) async fn get_storage(State(api): State<Api>) -> Answer<FleetStorage> {
     Ok(Json(fleet(&api)?.storage().await?))
 }
 
 /// Sets the bytes that the fleet may store.
-#[utoipa::path(post, path = "/v1/fleet/storage", tag = "fleet", request_body = FleetStorageMax,
-    responses((status = 200, description = "The storage", body = FleetStorage)))]
+#[cfg_attr(feature = "openapi", utoipa::path(post, path = "/v1/fleet/storage", tag = "fleet", request_body = FleetStorageMax,
+    responses((status = 200, description = "The storage", body = FleetStorage))))]
 pub(crate) async fn set_storage(
     State(api): State<Api>,
     caller: Caller,
@@ -93,9 +93,9 @@ pub(crate) async fn set_storage(
 }
 
 /// Continues a session of a lost server on this one. No other server can continue it afterwards.
-#[utoipa::path(post, path = "/v1/fleet/sessions/{id}/continue", tag = "fleet", request_body = FleetContinue,
+#[cfg_attr(feature = "openapi", utoipa::path(post, path = "/v1/fleet/sessions/{id}/continue", tag = "fleet", request_body = FleetContinue,
     params(("id" = String, Path, description = "The session of the lost server")),
-    responses((status = 200, description = "The session that continues it", body = SessionView)))]
+    responses((status = 200, description = "The session that continues it", body = SessionView))))]
 pub(crate) async fn continue_session(
     State(api): State<Api>,
     caller: Caller,

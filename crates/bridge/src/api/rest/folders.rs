@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
 use tidings_agent::permissions::is_sensitive_folder;
-use tidings_protocol::api::{FolderItem, FolderList};
+use tidings_api::{FolderItem, FolderList};
 
 use crate::api::Api;
 use crate::auth::paths;
@@ -25,14 +25,14 @@ pub(crate) struct FoldersQuery {
 }
 
 /// Lists the folders in a folder, or the folders to start from.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/folders", tag = "workspace",
     params(
         ("path" = Option<String>, Query, description = "An absolute path, or one that begins with `~`"),
         ("q" = Option<String>, Query, description = "The beginning of the names, ignoring case"),
     ),
     responses((status = 200, description = "The folders, at most 500", body = FolderList)),
-)]
+))]
 pub(crate) async fn list_folders(
     State(api): State<Api>,
     caller: Caller,

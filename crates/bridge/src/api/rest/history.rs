@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
-use tidings_protocol::api::{Attachment, HistoryPage, Snapshot, WholeCall, WholePrompt};
+use tidings_api::{Attachment, Snapshot, WholeCall, WholePrompt};
 
 use crate::api::Api;
 use crate::api::visibility;
@@ -30,7 +30,7 @@ pub(crate) struct SnapshotQuery {
 }
 
 /// Gets the conversation in few events, and the cursor to continue from.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/sessions/{id}/snapshot", tag = "events",
     params(
         ("id" = String, Path, description = "The key or the number of the session"),
@@ -38,7 +38,7 @@ pub(crate) struct SnapshotQuery {
         ("bytes" = Option<u64>, Query, description = "Their total size, at most 2 MiB"),
     ),
     responses((status = 200, description = "The conversation", body = Snapshot)),
-)]
+))]
 pub(crate) async fn get_snapshot(
     State(api): State<Api>,
     caller: Caller,
@@ -59,7 +59,7 @@ pub(crate) struct HistoryQuery {
 }
 
 /// Gets a page of events: the newest ones, or those before or after a cursor.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/sessions/{id}/history", tag = "events",
     params(
         ("id" = String, Path, description = "The key or the number of the session"),
@@ -67,8 +67,8 @@ pub(crate) struct HistoryQuery {
         ("before" = Option<String>, Query, description = "A cursor or a number: only events before it"),
         ("after" = Option<String>, Query, description = "A cursor: only events after it"),
     ),
-    responses((status = 200, description = "The events, the oldest first", body = HistoryPage)),
-)]
+    responses((status = 200, description = "The events, the oldest first", body = tidings_api::HistoryPage)),
+))]
 pub(crate) async fn get_history(
     State(api): State<Api>,
     caller: Caller,
@@ -110,7 +110,7 @@ pub(crate) struct CallQuery {
 /// Gets the whole input and output of one tool call, which a snapshot may have cut.
 ///
 /// The newest 100,000 events are searched; for an earlier call, pass `before`.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/sessions/{id}/calls/{tool_use_id}", tag = "events",
     params(
         ("id" = String, Path, description = "The key or the number of the session"),
@@ -118,7 +118,7 @@ pub(crate) struct CallQuery {
         ("before" = Option<String>, Query, description = "A cursor or a number: only events before it are searched"),
     ),
     responses((status = 200, description = "The call", body = WholeCall)),
-)]
+))]
 pub(crate) async fn get_call(
     State(api): State<Api>,
     caller: Caller,
@@ -131,14 +131,14 @@ pub(crate) async fn get_call(
 }
 
 /// Gets the images and files that came with one prompt. Events only mention them, without their content.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/sessions/{id}/prompts/{prompt}", tag = "events",
     params(
         ("id" = String, Path, description = "The key or the number of the session"),
         ("prompt" = String, Path, description = "The `uuid` of the prompt"),
     ),
     responses((status = 200, description = "The attachments", body = WholePrompt)),
-)]
+))]
 pub(crate) async fn get_prompt(
     State(api): State<Api>,
     caller: Caller,

@@ -21,12 +21,12 @@ const PERMISSION_REQUEST: &str = "PermissionRequest";
 ///
 /// Only for the program `tidings hook run`, on the Unix socket. The head of the response comes at once; the
 /// body of the response to `PermissionRequest` comes with the answer.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     post, path = "/v1/hooks/{event}", tag = "hooks",
     params(("event" = String, Path, description = "The event of the hook")),
     request_body(content = serde_json::Value, description = "The input of the hook, and facts about its process"),
     responses((status = 200, description = "The output of the hook; empty if it has nothing to say")),
-)]
+))]
 pub(crate) async fn post_hook(
     State(api): State<Api>,
     Path(event): Path<String>,

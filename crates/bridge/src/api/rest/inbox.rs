@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
-use tidings_protocol::api::{
+use tidings_api::{
     AnswerResult, InboxAct, InboxCounts, InboxKind, InboxPage, InboxRead, InboxSeen, InboxVisible,
 };
 
@@ -27,7 +27,7 @@ pub(crate) struct InboxQuery {
 const PAGE_ITEMS: usize = 50;
 
 /// Lists what waits for a person, and what happened in all sessions.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/inbox", tag = "inbox",
     params(
         ("state" = Option<String>, Query, description = "`waiting`, `unread` (waiting included) or `all`"),
@@ -37,7 +37,7 @@ const PAGE_ITEMS: usize = 50;
         ("limit" = Option<usize>, Query, description = "At most this many, up to 200"),
     ),
     responses((status = 200, description = "The items, the newest first", body = InboxPage)),
-)]
+))]
 pub(crate) async fn list_inbox(
     State(api): State<Api>,
     caller: Caller,
@@ -78,10 +78,10 @@ fn kind(word: &str) -> Result<InboxKind, Error> {
 }
 
 /// Marks items as read. Pending requests keep waiting until they are answered.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     post, path = "/v1/inbox/read", tag = "inbox", request_body = InboxRead,
     responses((status = 200, description = "The new counts", body = InboxCounts)),
-)]
+))]
 pub(crate) async fn read_inbox(
     State(api): State<Api>,
     caller: Caller,
@@ -108,10 +108,10 @@ pub(crate) async fn read_inbox(
 
 /// Acknowledges that a visible tab shows items, which holds their notifications back for 45 seconds. Requests
 /// count only with the scope `decide`.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     post, path = "/v1/inbox/visible", tag = "inbox", request_body = InboxVisible,
     responses((status = 200, description = "The number of items that count", body = InboxSeen)),
-)]
+))]
 pub(crate) async fn visible_inbox(
     State(api): State<Api>,
     caller: Caller,
@@ -126,14 +126,14 @@ pub(crate) async fn visible_inbox(
 }
 
 /// Decides by the button of a message to this device. A token is good for one decision about one request.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     post, path = "/v1/inbox/act", tag = "inbox", request_body = InboxAct,
     responses(
         (status = 200, description = "The result", body = AnswerResult),
         (status = 403, description = "The token belongs to another device, or is not valid"),
         (status = 410, description = "The token was used, or a newer notification replaced it"),
     ),
-)]
+))]
 pub(crate) async fn act_inbox(
     State(api): State<Api>,
     caller: Caller,

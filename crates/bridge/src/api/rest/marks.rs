@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use tidings_protocol::api::{MarkList, Notice, PatchMarks, SessionMarks};
+use tidings_api::{MarkList, Notice, PatchMarks, SessionMarks};
 
 use crate::api::{Api, transcripts};
 use crate::caller::Caller;
@@ -10,21 +10,21 @@ use crate::error::Code;
 use crate::http::{Answer, Body, Path};
 
 /// Lists the marks of sessions: pinned, archived, and what was shown.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/marks", tag = "sessions",
     responses((status = 200, description = "The marks", body = MarkList)),
-)]
+))]
 pub(crate) async fn list_marks(State(api): State<Api>, caller: Caller) -> Answer<MarkList> {
     api.marks.list(&caller, api.sessions.config().clock.now()).await.map(Json)
 }
 
 /// Changes the marks of a session of the server or on disk.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     patch, path = "/v1/marks/{session}", tag = "sessions",
     params(("session" = String, Path, description = "The key of the session, or the id of one on disk")),
     request_body = PatchMarks,
     responses((status = 200, description = "The marks as they are now", body = SessionMarks)),
-)]
+))]
 pub(crate) async fn patch_marks(
     State(api): State<Api>,
     caller: Caller,

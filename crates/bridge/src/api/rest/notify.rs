@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use tidings_protocol::api::{
+use tidings_api::{
     InboxActed, NewNotifyTarget, NotifySettings, NotifyTarget, NotifyTargets, NotifyTest, PushState,
     PushSubscription,
 };
@@ -14,15 +14,15 @@ use crate::error::{Code, Error};
 use crate::http::{Answer, Body, Path};
 
 /// Gets the public key of the server, and the subscription of this device.
-#[utoipa::path(get, path = "/v1/push", tag = "notifications",
-    responses((status = 200, description = "The state", body = PushState)))]
+#[cfg_attr(feature = "openapi", utoipa::path(get, path = "/v1/push", tag = "notifications",
+    responses((status = 200, description = "The state", body = PushState))))]
 pub(crate) async fn get_push(State(api): State<Api>, caller: Caller) -> Answer<PushState> {
     api.notifications.push_state(&caller).await.map(Json)
 }
 
 /// Subscribes the browser of this device, in place of its earlier subscription.
-#[utoipa::path(put, path = "/v1/push", tag = "notifications", request_body = PushSubscription,
-    responses((status = 200, description = "The new state", body = PushState)))]
+#[cfg_attr(feature = "openapi", utoipa::path(put, path = "/v1/push", tag = "notifications", request_body = PushSubscription,
+    responses((status = 200, description = "The new state", body = PushState))))]
 pub(crate) async fn put_push(
     State(api): State<Api>,
     caller: Caller,
@@ -33,8 +33,8 @@ pub(crate) async fn put_push(
 }
 
 /// Ends the subscription of this device.
-#[utoipa::path(delete, path = "/v1/push", tag = "notifications",
-    responses((status = 204, description = "It is not subscribed any more")))]
+#[cfg_attr(feature = "openapi", utoipa::path(delete, path = "/v1/push", tag = "notifications",
+    responses((status = 204, description = "It is not subscribed any more"))))]
 pub(crate) async fn delete_push(State(api): State<Api>, caller: Caller) -> Result<StatusCode, Error> {
     api.notifications.load().await?;
     if let Some(device) = &caller.device {
@@ -44,8 +44,8 @@ pub(crate) async fn delete_push(State(api): State<Api>, caller: Caller) -> Resul
 }
 
 /// Sends a test message to this device.
-#[utoipa::path(post, path = "/v1/push/test", tag = "notifications",
-    responses((status = 200, description = "The result", body = NotifyTest)))]
+#[cfg_attr(feature = "openapi", utoipa::path(post, path = "/v1/push/test", tag = "notifications",
+    responses((status = 200, description = "The result", body = NotifyTest))))]
 pub(crate) async fn test_push(State(api): State<Api>, caller: Caller) -> Answer<NotifyTest> {
     let state = api.notifications.push_state(&caller).await?;
     let Some(subscription) = state.subscription else {
@@ -60,8 +60,8 @@ pub(crate) async fn test_push(State(api): State<Api>, caller: Caller) -> Answer<
 }
 
 /// Gets the rules for notifications.
-#[utoipa::path(get, path = "/v1/notify/settings", tag = "notifications",
-    responses((status = 200, description = "The rules", body = NotifySettings)))]
+#[cfg_attr(feature = "openapi", utoipa::path(get, path = "/v1/notify/settings", tag = "notifications",
+    responses((status = 200, description = "The rules", body = NotifySettings))))]
 pub(crate) async fn get_notify_settings(State(api): State<Api>, caller: Caller) -> Answer<NotifySettings> {
     all_folders(&caller)?;
     let inbox = api.notifications.inbox();
@@ -70,8 +70,8 @@ pub(crate) async fn get_notify_settings(State(api): State<Api>, caller: Caller) 
 }
 
 /// Sets the rules for notifications.
-#[utoipa::path(put, path = "/v1/notify/settings", tag = "notifications", request_body = NotifySettings,
-    responses((status = 200, description = "The rules", body = NotifySettings)))]
+#[cfg_attr(feature = "openapi", utoipa::path(put, path = "/v1/notify/settings", tag = "notifications", request_body = NotifySettings,
+    responses((status = 200, description = "The rules", body = NotifySettings))))]
 pub(crate) async fn put_notify_settings(
     State(api): State<Api>,
     caller: Caller,
@@ -82,16 +82,16 @@ pub(crate) async fn put_notify_settings(
 }
 
 /// Lists the targets of notifications, without their secrets.
-#[utoipa::path(get, path = "/v1/notify/targets", tag = "notifications",
-    responses((status = 200, description = "The targets", body = NotifyTargets)))]
+#[cfg_attr(feature = "openapi", utoipa::path(get, path = "/v1/notify/targets", tag = "notifications",
+    responses((status = 200, description = "The targets", body = NotifyTargets))))]
 pub(crate) async fn list_targets(State(api): State<Api>, caller: Caller) -> Answer<NotifyTargets> {
     all_folders(&caller)?;
     Ok(Json(NotifyTargets { items: api.notifications.targets().await? }))
 }
 
 /// Adds a target of notifications.
-#[utoipa::path(post, path = "/v1/notify/targets", tag = "notifications", request_body = NewNotifyTarget,
-    responses((status = 201, description = "The target", body = NotifyTarget)))]
+#[cfg_attr(feature = "openapi", utoipa::path(post, path = "/v1/notify/targets", tag = "notifications", request_body = NewNotifyTarget,
+    responses((status = 201, description = "The target", body = NotifyTarget))))]
 pub(crate) async fn add_target(
     State(api): State<Api>,
     caller: Caller,
@@ -102,9 +102,9 @@ pub(crate) async fn add_target(
 }
 
 /// Removes a target, or the subscription of a device.
-#[utoipa::path(delete, path = "/v1/notify/targets/{id}", tag = "notifications",
+#[cfg_attr(feature = "openapi", utoipa::path(delete, path = "/v1/notify/targets/{id}", tag = "notifications",
     params(("id" = String, Path, description = "The id of the target")),
-    responses((status = 204, description = "It is removed"), (status = 404, description = "No such target")))]
+    responses((status = 204, description = "It is removed"), (status = 404, description = "No such target"))))]
 pub(crate) async fn remove_target(
     State(api): State<Api>,
     caller: Caller,
@@ -116,9 +116,9 @@ pub(crate) async fn remove_target(
 }
 
 /// Sends a test notification to a target.
-#[utoipa::path(post, path = "/v1/notify/targets/{id}/test", tag = "notifications",
+#[cfg_attr(feature = "openapi", utoipa::path(post, path = "/v1/notify/targets/{id}/test", tag = "notifications",
     params(("id" = String, Path, description = "The id of the target")),
-    responses((status = 200, description = "The result", body = NotifyTest)))]
+    responses((status = 200, description = "The result", body = NotifyTest))))]
 pub(crate) async fn test_target(
     State(api): State<Api>,
     caller: Caller,
@@ -129,10 +129,10 @@ pub(crate) async fn test_target(
 }
 
 /// Decides by the button of a notification at ntfy. The token is the credential, and contains the decision.
-#[utoipa::path(post, path = "/v1/notify/act/{token}", tag = "notifications",
+#[cfg_attr(feature = "openapi", utoipa::path(post, path = "/v1/notify/act/{token}", tag = "notifications",
     params(("token" = String, Path, description = "The token of the button")),
     responses((status = 200, description = "The result", body = InboxActed),
-        (status = 403, description = "The token is not valid")))]
+        (status = 403, description = "The token is not valid"))))]
 pub(crate) async fn act_for_target(State(api): State<Api>, Path(token): Path<String>) -> Answer<InboxActed> {
     let answered = api.notifications.act_for_target(&token).await?;
     Ok(Json(InboxActed { outcome: answered.outcome }))

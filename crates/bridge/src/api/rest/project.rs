@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
-use tidings_protocol::api::{
+use tidings_api::{
     CommitMade, CommitRequest, FileList, FileText, RemoveWorktree, SessionView, SessionWorktreeState,
     StageRequest,
 };
@@ -26,14 +26,14 @@ pub(crate) struct ProjectPathQuery {
 }
 
 /// Lists a folder in the folder of a session. Links are not followed.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/sessions/{id}/tree", tag = "workspace",
     params(
         ("id" = String, Path, description = "The key or the number of the session"),
         ("path" = Option<String>, Query, description = "A path below the folder of the session"),
     ),
     responses((status = 200, description = "The entries, at most 2000", body = FileList)),
-)]
+))]
 pub(crate) async fn list_tree(
     State(api): State<Api>,
     caller: Caller,
@@ -46,14 +46,14 @@ pub(crate) async fn list_tree(
 }
 
 /// Gets a file in the folder of a session. Files with the names of credentials need the scope `admin`.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/sessions/{id}/file", tag = "workspace",
     params(
         ("id" = String, Path, description = "The key or the number of the session"),
         ("path" = String, Query, description = "A path below the folder of the session"),
     ),
     responses((status = 200, description = "The file, or its first 512 KiB", body = FileText)),
-)]
+))]
 pub(crate) async fn get_file(
     State(api): State<Api>,
     caller: Caller,
@@ -66,18 +66,18 @@ pub(crate) async fn get_file(
 }
 
 /// Stages changes for the next commit, or takes them back. Filters of the repository do not run.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     post, path = "/v1/sessions/{id}/stage", tag = "workspace",
     params(("id" = String, Path, description = "The key or the number of the session")),
     request_body = StageRequest,
-    responses((status = 200, description = "The differences to the last commit", body = tidings_protocol::api::WorkingTree)),
-)]
+    responses((status = 200, description = "The differences to the last commit", body = tidings_api::WorkingTree)),
+))]
 pub(crate) async fn stage_changes(
     State(api): State<Api>,
     caller: Caller,
     Path(id): Path<String>,
     Body(StageRequest { paths, staged }): Body<StageRequest>,
-) -> Answer<tidings_protocol::api::WorkingTree> {
+) -> Answer<tidings_api::WorkingTree> {
     let git = repository(&api, &caller, &id).await?;
     git.stage(&paths, staged).await?;
     let secrets = if caller.scopes.has(Scope::Admin) { Secrets::Show } else { Secrets::Hide };
@@ -85,12 +85,12 @@ pub(crate) async fn stage_changes(
 }
 
 /// Commits the staged changes. Hooks of the repository do not run.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     post, path = "/v1/sessions/{id}/commit", tag = "workspace",
     params(("id" = String, Path, description = "The key or the number of the session")),
     request_body = CommitRequest,
     responses((status = 201, description = "The commit", body = CommitMade)),
-)]
+))]
 pub(crate) async fn commit_changes(
     State(api): State<Api>,
     caller: Caller,
@@ -105,11 +105,11 @@ pub(crate) async fn commit_changes(
 }
 
 /// Gets the git worktree of a session, and what is not committed or merged in it.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/sessions/{id}/worktree", tag = "workspace",
     params(("id" = String, Path, description = "The key or the number of the session")),
     responses((status = 200, description = "The worktree", body = SessionWorktreeState)),
-)]
+))]
 pub(crate) async fn get_worktree(
     State(api): State<Api>,
     caller: Caller,
@@ -120,13 +120,13 @@ pub(crate) async fn get_worktree(
 }
 
 /// Stops the agent and removes the git worktree of a session. Its branch stays.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     post, path = "/v1/sessions/{id}/worktree/remove", tag = "workspace",
     params(("id" = String, Path, description = "The key or the number of the session")),
     request_body = RemoveWorktree,
     responses((status = 200, description = "The session", body = SessionView),
         (status = 409, description = "The worktree has uncommitted changes, or the agent is at work")),
-)]
+))]
 pub(crate) async fn remove_worktree(
     State(api): State<Api>,
     caller: Caller,

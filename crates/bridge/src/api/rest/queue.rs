@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use tidings_protocol::api::{Accepted, Input, QueueList};
+use tidings_api::{Accepted, Input, QueueList};
 
 use crate::api::Api;
 use crate::api::visibility;
@@ -12,12 +12,12 @@ use crate::error::Error;
 use crate::http::{Answer, Command, Path};
 
 /// Sends a prompt to a session.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     post, path = "/v1/sessions/{id}/input", tag = "input",
     params(("id" = String, Path, description = "The key or the number of the session")),
     request_body = Input,
     responses((status = 202, description = "The prompt is stored and has a turn", body = Accepted)),
-)]
+))]
 pub(crate) async fn post_input(
     State(api): State<Api>,
     caller: Caller,
@@ -30,11 +30,11 @@ pub(crate) async fn post_input(
 }
 
 /// Lists the prompts that wait for their turn.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/sessions/{id}/queue", tag = "input",
     params(("id" = String, Path, description = "The key or the number of the session")),
     responses((status = 200, description = "The prompts, the next one first", body = QueueList)),
-)]
+))]
 pub(crate) async fn get_queue(
     State(api): State<Api>,
     caller: Caller,
@@ -45,14 +45,14 @@ pub(crate) async fn get_queue(
 }
 
 /// Cancels a prompt that waits for its turn.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     delete, path = "/v1/sessions/{id}/queue/{item}", tag = "input",
     params(
         ("id" = String, Path, description = "The key or the number of the session"),
         ("item" = String, Path, description = "The prompt"),
     ),
     responses((status = 200, description = "The prompt is cancelled", body = Accepted)),
-)]
+))]
 pub(crate) async fn cancel_input(
     State(api): State<Api>,
     caller: Caller,

@@ -3,23 +3,24 @@
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
-use tidings_protocol::api::{Meta, MetaCaller, MetaLimits, ModelList};
+use serde_json::{Value, json};
+use tidings_api::{Meta, MetaCaller, MetaLimits, ModelList};
 use tidings_protocol::mobile::MOBILE_WIRE_VERSION;
 use tidings_protocol::ui::UI_WIRE_VERSION;
-use utoipa::openapi::{OpenApi, Server};
 
 use crate::api::{Api, PROTOCOL, visibility};
 use crate::caller::{Caller, Scope};
-use crate::http::{Answer, Path, Query};
+use crate::error::{Code, Error};
+use crate::http::{Answer, Path, Query, openapi};
 use crate::limits::{
     BODY_REQUEST_BYTES_MAX, HEARTBEAT, INPUT_BYTES_MAX, LIST_MAX, MESSAGE_BYTES_MAX, SUBSCRIPTIONS_MAX,
 };
 
 /// Gets the versions, capabilities and limits of the server.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/meta", tag = "server",
     responses((status = 200, description = "The server", body = Meta)),
-)]
+))]
 pub(crate) async fn meta(State(api): State<Api>, caller: Caller) -> Json<Meta> {
     let config = api.sessions.config();
     // A journal that fails is reported by other routes.
@@ -73,11 +74,11 @@ pub(crate) struct ModelsQuery {
 }
 
 /// Lists the models that sessions can be switched to: those of Claude Code, or of another agent.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/models", tag = "server",
     params(("backend" = Option<String>, Query, description = "Another agent than Claude Code")),
     responses((status = 200, description = "The models", body = ModelList)),
-)]
+))]
 pub(crate) async fn list_models(
     State(api): State<Api>,
     Query(query): Query<ModelsQuery>,
@@ -89,11 +90,11 @@ pub(crate) async fn list_models(
 }
 
 /// Lists the models, modes and options that the agent of one session offers.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/sessions/{id}/models", tag = "sessions",
     params(("id" = String, Path, description = "The key or the number of the session")),
     responses((status = 200, description = "The models", body = ModelList)),
-)]
+))]
 pub(crate) async fn session_models(
     State(api): State<Api>,
     caller: Caller,
@@ -104,12 +105,15 @@ pub(crate) async fn session_models(
 }
 
 /// Gets this description.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/openapi.json", tag = "server",
     responses((status = 200, description = "OpenAPI 3.1", content_type = "application/json")),
-)]
-pub(crate) async fn openapi_json(State(api): State<Api>) -> Json<OpenApi> {
-    let mut all = crate::api::openapi();
-    all.servers = Some(vec![Server::new(format!("{}/", api.base_path))]);
-    Json(all)
+))]
+pub(crate) async fn openapi_json(State(api): State<Api>) -> Answer<Value> {
+    let mut all = openapi::document().map_err(|error| {
+        tracing::error!(%error, "the embedded description of the API cannot be read");
+        Error::new(Code::Internal, "The description of the API cannot be read", "")
+    })?;
+    all["servers"] = json!([{"url": format!("{}/", api.base_path)}]);
+    Ok(Json(all))
 }

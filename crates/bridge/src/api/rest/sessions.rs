@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
-use tidings_protocol::api::{Budget, CreateSession, PatchSession, SessionList, SessionView};
+use tidings_api::{Budget, CreateSession, PatchSession, SessionList, SessionView};
 
 use super::archive;
 use crate::api::Api;
@@ -24,7 +24,7 @@ pub(crate) struct SessionsQuery {
 }
 
 /// Lists sessions by number: the newest ones, or those before or after a number.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/sessions", tag = "sessions",
     params(
         ("limit" = Option<u64>, Query, description = "How many, at most 1000"),
@@ -32,7 +32,7 @@ pub(crate) struct SessionsQuery {
         ("after" = Option<u64>, Query, description = "Only sessions with a higher number"),
     ),
     responses((status = 200, description = "The sessions, the oldest first", body = SessionList)),
-)]
+))]
 pub(crate) async fn list_sessions(
     State(api): State<Api>,
     caller: Caller,
@@ -113,11 +113,11 @@ fn handle(view: &SessionView) -> Handle {
 }
 
 /// Creates a session.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     post, path = "/v1/sessions", tag = "sessions",
     request_body = CreateSession,
     responses((status = 201, description = "The session; the same one for the same command", body = SessionView)),
-)]
+))]
 pub(crate) async fn create_session(
     State(api): State<Api>,
     caller: Caller,
@@ -142,11 +142,11 @@ pub(crate) async fn create_session(
 }
 
 /// Gets one session, by key or number.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/sessions/{id}", tag = "sessions",
     params(("id" = String, Path, description = "The key or the number of the session")),
     responses((status = 200, description = "The session", body = SessionView)),
-)]
+))]
 pub(crate) async fn get_session(
     State(api): State<Api>,
     caller: Caller,
@@ -156,12 +156,12 @@ pub(crate) async fn get_session(
 }
 
 /// Changes the title, labels, budget or policy of a session.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     patch, path = "/v1/sessions/{id}", tag = "sessions",
     params(("id" = String, Path, description = "The key or the number of the session")),
     request_body = PatchSession,
     responses((status = 200, description = "The session as it is now", body = SessionView)),
-)]
+))]
 pub(crate) async fn patch_session(
     State(api): State<Api>,
     caller: Caller,
@@ -196,14 +196,14 @@ pub(crate) struct DeleteSessionQuery {
 }
 
 /// Deletes a session and its events; the CLI's session file only if requested.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     delete, path = "/v1/sessions/{id}", tag = "sessions",
     params(
         ("id" = String, Path, description = "The key or the number of the session"),
         ("transcript" = Option<bool>, Query, description = "Deletes the CLI's session file too"),
     ),
     responses((status = 204, description = "The session is deleted")),
-)]
+))]
 pub(crate) async fn delete_session(
     State(api): State<Api>,
     caller: Caller,

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use tidings_protocol::api::{Accepted, CommandRequest, SessionCommand};
+use tidings_api::{Accepted, CommandRequest, SessionCommand};
 
 use crate::api::Api;
 use crate::api::visibility;
@@ -12,12 +12,12 @@ use crate::http::{Answer, Command, Path};
 macro_rules! commands {
     ($( $(#[$doc:meta])* $name:ident, $path:literal, $Command:ident; )+) => {$(
         $(#[$doc])*
-        #[utoipa::path(
+        #[cfg_attr(feature = "openapi", utoipa::path(
             post, path = $path, tag = "commands",
             params(("id" = String, Path, description = "The key or the number of the session")),
             request_body(content = Option<CommandRequest>, description = "The arguments of the command"),
             responses((status = 200, description = "The position of its effect", body = Accepted)),
-        )]
+        ))]
         pub(crate) async fn $name(
             State(api): State<Api>,
             caller: Caller,

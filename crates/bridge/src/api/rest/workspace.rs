@@ -5,7 +5,7 @@ use std::path::Path as FilePath;
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
-use tidings_protocol::api::{Completions, WorkingTree};
+use tidings_api::{Completions, WorkingTree};
 use tidings_protocol::ui::UiMessage;
 
 use crate::api::Api;
@@ -19,11 +19,11 @@ use crate::journal::{Event, Journal, Key, Max};
 use crate::limits::{COMMANDS_PAGES_MAX, COMPLETIONS_MAX, FOLDERS_MAX, PAGE_EVENTS_MAX};
 
 /// Lists the slash commands of the session, without the slash.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/sessions/{id}/commands", tag = "workspace",
     params(("id" = String, Path, description = "The key or the number of the session")),
     responses((status = 200, description = "The commands", body = Completions)),
-)]
+))]
 pub(crate) async fn list_commands(
     State(api): State<Api>,
     caller: Caller,
@@ -74,14 +74,14 @@ pub(crate) struct FilesQuery {
 }
 
 /// Finds files in the folder of the session whose path contains these letters in this order.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/sessions/{id}/files", tag = "workspace",
     params(
         ("id" = String, Path, description = "The key or the number of the session"),
         ("q" = Option<String>, Query, description = "Letters that the path contains"),
     ),
     responses((status = 200, description = "The 50 best matches", body = Completions)),
-)]
+))]
 pub(crate) async fn find_files(
     State(api): State<Api>,
     caller: Caller,
@@ -184,7 +184,7 @@ enum Since {
 }
 
 /// Gets the differences between the folder of the session and its last commit, or since the session began.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/sessions/{id}/diff", tag = "workspace",
     params(
         ("id" = String, Path, description = "The key or the number of the session"),
@@ -192,7 +192,7 @@ enum Since {
             which the session began; then the diff has the contents of untracked files too"),
     ),
     responses((status = 200, description = "The differences", body = WorkingTree)),
-)]
+))]
 pub(crate) async fn get_diff(
     State(api): State<Api>,
     caller: Caller,

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use tidings_agent::fold::FoldOptions;
 use tidings_agent::history::Replay;
-use tidings_protocol::api::WholeCall;
+use tidings_api::WholeCall;
 use tidings_transcript::session::Session;
 
 use crate::api::Api;
@@ -16,14 +16,14 @@ use crate::sessions::reading::persisted_output;
 use crate::snapshot::belongs_to_call;
 
 /// Gets the whole input and output of one tool call, on any branch.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/transcripts/{id}/calls/{tool_use_id}", tag = "transcripts",
     params(
         ("id" = String, Path, description = "The id of the session"),
         ("tool_use_id" = String, Path, description = "The call"),
     ),
     responses((status = 200, description = "The call", body = WholeCall)),
-)]
+))]
 pub(crate) async fn transcript_call(
     State(api): State<Api>,
     caller: Caller,

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use tidings_protocol::api::{PatchTranscript, Transcript};
+use tidings_api::{PatchTranscript, Transcript};
 use tidings_transcript::manage::{SessionFile, rename_session};
 use tidings_transcript::prune::{Choice, Plan};
 use tidings_transcript::roots::SessionFiles;
@@ -19,7 +19,7 @@ use crate::http::{Answer, Body, Path};
 use crate::sessions::starting::import::sees_session;
 
 /// Changes the title of a session on disk.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     patch, path = "/v1/transcripts/{id}", tag = "transcripts",
     params(("id" = String, Path, description = "The id of the session")),
     request_body = PatchTranscript,
@@ -27,7 +27,7 @@ use crate::sessions::starting::import::sees_session;
         (status = 200, description = "The session as it is now", body = Transcript),
         (status = 409, description = "The session is open: `session` names the one of this server"),
     ),
-)]
+))]
 pub(crate) async fn patch_transcript(
     State(api): State<Api>,
     caller: Caller,
@@ -48,14 +48,14 @@ pub(crate) async fn patch_transcript(
 }
 
 /// Deletes a session on disk with all of its files. A copy in the archive stays.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     delete, path = "/v1/transcripts/{id}", tag = "transcripts",
     params(("id" = String, Path, description = "The id of the session")),
     responses(
         (status = 204, description = "The session is deleted"),
         (status = 409, description = "The session is open: `session` names the one of this server"),
     ),
-)]
+))]
 pub(crate) async fn delete_transcript(
     State(api): State<Api>,
     caller: Caller,

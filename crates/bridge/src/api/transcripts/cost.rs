@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
-use tidings_protocol::api::{CostReport, CostRow, CostTotal, CostUnpriced, TranscriptStats};
+use tidings_api::{CostReport, CostRow, CostTotal, CostUnpriced, TranscriptStats};
 use tidings_transcript::cost::{self, CostBy, Ledger, Prices, Report};
 use tidings_transcript::counts::{self, Counts};
 use tidings_transcript::list::{self, ListFilter};
@@ -24,14 +24,14 @@ pub(crate) struct StatsQuery {
 }
 
 /// Gets statistics about sessions on disk: messages, tools, errors.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/transcripts/stats", tag = "transcripts",
     params(
         ("project" = Option<String>, Query, description = "Only sessions whose folder contains this"),
         ("since" = Option<String>, Query, description = "Only sessions that changed since this day or time"),
     ),
     responses((status = 200, description = "The statistics", body = TranscriptStats)),
-)]
+))]
 pub(crate) async fn transcript_stats(
     State(api): State<Api>,
     caller: Caller,
@@ -67,7 +67,7 @@ pub(crate) struct CostQuery {
 }
 
 /// Gets tokens and dollars of sessions on disk, each response counted once.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/transcripts/cost", tag = "transcripts",
     params(
         ("by" = Option<String>, Query,
@@ -81,7 +81,7 @@ pub(crate) struct CostQuery {
         ("limit" = Option<u64>, Query, description = "The number of rows: the latest, or the most expensive"),
     ),
     responses((status = 200, description = "The sums", body = CostReport)),
-)]
+))]
 pub(crate) async fn transcript_cost(
     State(api): State<Api>,
     caller: Caller,

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
-use tidings_protocol::api::{Transcript, TranscriptList};
+use tidings_api::{Transcript, TranscriptList};
 use tidings_transcript::list::{self, First, ListFilter, ListedSession};
 
 use super::times;
@@ -36,7 +36,7 @@ enum Sort {
 
 /// Lists sessions on disk, the newest first; or, with `backend`, the past sessions of another agent, as the
 /// agent lists them itself. The agent is started for that, and ended again, which needs the scope `prompt`.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/transcripts", tag = "transcripts",
     params(
         ("limit" = Option<u64>, Query, description = "How many, at most 1000"),
@@ -52,7 +52,7 @@ enum Sort {
         (status = 200, description = "The sessions", body = TranscriptList),
         (status = 409, description = "The agent does not list its sessions"),
     ),
-)]
+))]
 pub(crate) async fn list_transcripts(
     State(api): State<Api>,
     caller: Caller,

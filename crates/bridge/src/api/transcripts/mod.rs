@@ -28,17 +28,17 @@ use crate::http::scope::needs;
 /// The routes under `/v1/transcripts`.
 pub(crate) fn routes() -> [Route<Api>; 12] {
     [
-        needs(Read, route!(list::list_transcripts)),
-        needs(Read, route!(summary::transcript_summary)),
-        needs(Read, route!(search::search_transcripts)),
-        needs(Read, route!(cost::transcript_stats)),
-        needs(Read, route!(cost::transcript_cost)),
-        needs(Read, route!(session::get_transcript)),
-        needs(Prompt, route!(change::patch_transcript)),
-        needs(Admin, route!(change::delete_transcript)),
-        needs(Read, route!(session::transcript_events)),
-        needs(Read, route!(session::transcript_branches)),
-        needs(Read, route!(call::transcript_call)),
-        needs(Read, route!(prompt::transcript_prompt)),
+        needs(Read, route!(get "/v1/transcripts", list::list_transcripts)),
+        needs(Read, route!(get "/v1/transcripts/summary", summary::transcript_summary)),
+        needs(Read, route!(get "/v1/transcripts/search", search::search_transcripts)),
+        needs(Read, route!(get "/v1/transcripts/stats", cost::transcript_stats)),
+        needs(Read, route!(get "/v1/transcripts/cost", cost::transcript_cost)),
+        needs(Read, route!(get "/v1/transcripts/{id}", session::get_transcript)),
+        needs(Prompt, route!(patch "/v1/transcripts/{id}", change::patch_transcript)),
+        needs(Admin, route!(delete "/v1/transcripts/{id}", change::delete_transcript)),
+        needs(Read, route!(get "/v1/transcripts/{id}/events", session::transcript_events)),
+        needs(Read, route!(get "/v1/transcripts/{id}/branches", session::transcript_branches)),
+        needs(Read, route!(get "/v1/transcripts/{id}/calls/{tool_use_id}", call::transcript_call)),
+        needs(Read, route!(get "/v1/transcripts/{id}/prompts/{prompt}", prompt::transcript_prompt)),
     ]
 }

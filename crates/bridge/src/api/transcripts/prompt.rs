@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use tidings_protocol::api::WholePrompt;
+use tidings_api::WholePrompt;
 
 use crate::api::Api;
 use crate::caller::Caller;
@@ -10,14 +10,14 @@ use crate::http::{Answer, Path};
 use crate::sessions::reading::attachments;
 
 /// Gets the images and files that came with one prompt, on any branch.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/transcripts/{id}/prompts/{prompt}", tag = "transcripts",
     params(
         ("id" = String, Path, description = "The id of the session"),
         ("prompt" = String, Path, description = "The `uuid` of the prompt"),
     ),
     responses((status = 200, description = "The attachments", body = WholePrompt)),
-)]
+))]
 pub(crate) async fn transcript_prompt(
     State(api): State<Api>,
     caller: Caller,

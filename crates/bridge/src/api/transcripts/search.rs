@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
-use tidings_protocol::api::{TranscriptHit, TranscriptHits};
+use tidings_api::{TranscriptHit, TranscriptHits};
 use tidings_transcript::search::{
     self, Case, Hit, Options, Role, SearchFlow, SearchQuery as ListFilter, Sidechains, Syntax, ToolNames,
 };
@@ -35,7 +35,7 @@ pub(crate) struct SearchQuery {
 
 /// Searches text in all sessions on disk, with the inputs that ran in place of those that the model asked
 /// for, and in those of which the archive has the only copy.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/transcripts/search", tag = "transcripts",
     params(
         ("q" = String, Query, description = "The text to find"),
@@ -51,7 +51,7 @@ pub(crate) struct SearchQuery {
         ("limit" = Option<u64>, Query, description = "How many lines, at most 1000"),
     ),
     responses((status = 200, description = "The lines", body = TranscriptHits)),
-)]
+))]
 pub(crate) async fn search_transcripts(
     State(api): State<Api>,
     caller: Caller,

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use tidings_agent::fold::FoldOptions;
 use tidings_agent::history::replay_session;
-use tidings_protocol::api::{Transcript, TranscriptBranch, TranscriptBranches, TranscriptEvents};
+use tidings_api::{Transcript, TranscriptBranch, TranscriptBranches, TranscriptEvents};
 use tidings_protocol::ui::UiMessage;
 use tidings_transcript::session::{Branch, LaneId, Session};
 
@@ -25,11 +25,11 @@ use crate::sessions::starting::import::listed;
 use crate::snapshot::{Budget, ConversationSnapshot, SnapshotBuilder};
 
 /// Gets one session on disk.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/transcripts/{id}", tag = "transcripts",
     params(("id" = String, Path, description = "The id of the session")),
     responses((status = 200, description = "The session", body = Transcript)),
-)]
+))]
 pub(crate) async fn get_transcript(
     State(api): State<Api>,
     caller: Caller,
@@ -58,7 +58,7 @@ enum Results {
 }
 
 /// Gets a session on disk as events: the newest ones, or those before a number.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/transcripts/{id}/events", tag = "transcripts",
     params(
         ("id" = String, Path, description = "The id of the session"),
@@ -68,7 +68,7 @@ enum Results {
         ("results" = Option<String>, Query, description = "`short` cuts long tool inputs and results, `whole` does not; default: `short`"),
     ),
     responses((status = 200, description = "The events, the oldest first", body = TranscriptEvents)),
-)]
+))]
 pub(crate) async fn transcript_events(
     State(api): State<Api>,
     caller: Caller,
@@ -146,11 +146,11 @@ fn read(
 }
 
 /// Lists the branches of a session on disk.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/transcripts/{id}/branches", tag = "transcripts",
     params(("id" = String, Path, description = "The id of the session")),
     responses((status = 200, description = "The branches", body = TranscriptBranches)),
-)]
+))]
 pub(crate) async fn transcript_branches(
     State(api): State<Api>,
     caller: Caller,

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use axum::Json;
 use axum::extract::State;
 use jiff::Timestamp;
-use tidings_protocol::api::TranscriptSummary;
+use tidings_api::TranscriptSummary;
 use tidings_transcript::cost::{CostBy, Ledger, Prices, Query};
 use tidings_transcript::list::{self, ListFilter};
 use tidings_transcript::retention::Retention;
@@ -21,10 +21,10 @@ use crate::http::Answer;
 const WEEK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// Gets a summary of all sessions on disk.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/transcripts/summary", tag = "transcripts",
     responses((status = 200, description = "Number, size and cost of the sessions", body = TranscriptSummary)),
-)]
+))]
 pub(crate) async fn transcript_summary(State(api): State<Api>, caller: Caller) -> Answer<TranscriptSummary> {
     let reported = ReportedCosts::read(&api, &caller).await?;
     let summary = api.transcripts.run(move |store| {

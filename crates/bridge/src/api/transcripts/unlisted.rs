@@ -2,7 +2,7 @@
 //! With them the history, the sums and a session of this server show one cost.
 
 use jiff::Timestamp;
-use tidings_protocol::api::SessionView;
+use tidings_api::SessionView;
 use tidings_transcript::cache::Cache;
 use tidings_transcript::cost::{Ledger, Money, Prices, ResponseUsage};
 use tidings_transcript::limits::LIST_UNREAD_BYTES_MAX;

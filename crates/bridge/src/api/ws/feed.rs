@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tidings_protocol::api::{Notice, SocketMessage};
+use tidings_api::{Notice, SocketMessage};
 use tokio::sync::broadcast;
 use tokio_tungstenite::tungstenite::Error as SocketError;
 use tokio_util::sync::CancellationToken;

@@ -26,10 +26,10 @@ use crate::error::{Code, Error};
 /// first. Close codes: 4401 (no valid credential), 4403 (missing scope), 4409 (the client read nothing for
 /// too long), 4429 (too many) and 1012 (the server restarts; the reason contains the delay before a
 /// reconnect).
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/ws", tag = "events",
     responses((status = 101, description = "Messages are `SocketRequest` and `SocketMessage`")),
-)]
+))]
 pub(crate) async fn websocket(
     State(api): State<Api>,
     extensions: Extensions,

@@ -2,7 +2,7 @@
 
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
-use tidings_protocol::api::{
+use tidings_api::{
     Accepted, AnswerResult, BatchAnswer, CommandRequest, Input, PermissionAnswer, Problem, QuestionAnswer,
     RequestId, SessionCommand, SocketAck, SocketMessage, SocketRequest,
 };

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tidings_protocol::api::{RequestId, SocketAck, SocketMessage, SocketRequest};
+use tidings_api::{RequestId, SocketAck, SocketMessage, SocketRequest};
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Error as SocketError;
 use tokio_util::sync::CancellationToken;

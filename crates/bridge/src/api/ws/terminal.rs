@@ -31,11 +31,11 @@ use crate::limits::{TERMINAL_KEYS_BYTES_MAX, TERMINAL_MESSAGES_WAITING, WRITE_WA
 ///
 /// Binary messages are bytes of the terminal and keys; text messages are JSON with a `type`: `ready`, `size`,
 /// `redraw`, `ended` and `error` from the server, `resize` from the client. Keys and sizes need `admin`.
-#[utoipa::path(
+#[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/sessions/{id}/terminal", tag = "events",
     params(("id" = String, Path, description = "The key or the number of the session")),
     responses((status = 101, description = "The terminal: binary messages, and JSON in text messages")),
-)]
+))]
 pub(crate) async fn terminal(
     State(api): State<Api>,
     caller: Caller,

@@ -8,8 +8,8 @@ use fs_err as fs;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::super::secret::hex;
 use super::{markdown, settings};
+use crate::hex::hex;
 use crate::limits::{TRUST_DEPTH_MAX, TRUST_FILE_BYTES_MAX, TRUST_FILES_MAX, TRUST_LEVELS_MAX};
 
 /// The result of inspecting a folder.

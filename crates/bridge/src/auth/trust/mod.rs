@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use tidings_protocol::api::{FolderTrust, FoundCommand, TrustedFolderList};
+use tidings_api::{FolderTrust, FoundCommand, TrustedFolderList};
 
 pub use inspect::{FolderCommand, Inspection, inspect};
 pub(crate) use rule::{TrustBaseline, TrustChange};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tidings_protocol::api::{DeliveryState, TargetState};
+use tidings_api::{DeliveryState, TargetState};
 
 use super::{Ledger, find};
 use crate::inbox::item::{ButtonRecord, Item, Millis};

@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use tidings_protocol::api::{Choice, NotifySettings};
+use tidings_api::{Choice, NotifySettings};
 
 use super::*;
 use crate::inbox::item::{ButtonRecord, Subject};
@@ -86,7 +86,7 @@ fn only_a_fresh_acknowledgement_of_this_very_request_holds_its_notification_back
 #[test]
 fn quiet_hours_postpone_and_lose_nothing() {
     let (mut ledger, mut now) = (Ledger::default(), 23 * 3600 * SECOND);
-    let quiet = tidings_protocol::api::QuietHours {
+    let quiet = tidings_api::QuietHours {
         from: "22:00".to_owned(),
         to: "07:00".to_owned(),
         zone: Some("UTC".to_owned()),
@@ -165,7 +165,7 @@ fn failures_are_retried_with_longer_pauses_and_a_target_that_is_gone_is_left_alo
     let item = ledger.item("s.1").unwrap();
     assert_eq!(item.deliveries["phone"].error.as_deref(), Some("503"));
     assert_eq!(item.deliveries["desk"].state, DeliveryState::Gone);
-    assert_eq!(ledger.health("phone").unwrap().state(), tidings_protocol::api::TargetState::Failing);
+    assert_eq!(ledger.health("phone").unwrap().state(), tidings_api::TargetState::Failing);
 }
 
 #[test]

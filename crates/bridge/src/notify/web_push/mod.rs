@@ -15,7 +15,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, StatusCode, Url};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use tidings_protocol::api::{PushMessage, PushSubscription};
+use tidings_api::{PushMessage, PushSubscription};
 
 use self::address::{NotPublic, Reach};
 pub use self::keys::PushKeys;

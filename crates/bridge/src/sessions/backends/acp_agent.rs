@@ -6,7 +6,7 @@ use tidings::control::ListModels;
 use tidings::permissions::PermissionMode;
 use tidings_acp::adapter::OPTIONS_SETTING;
 use tidings_agent::{AgentSession, Command};
-use tidings_protocol::api::{AgentOption, ModelChoice, ModelList, SessionCapability};
+use tidings_api::{AgentOption, ModelChoice, ModelList, SessionCapability};
 use tidings_protocol::json::Raw;
 
 use super::claude_code::choice;

@@ -3,9 +3,7 @@
 use futures_core::future::BoxFuture;
 use tidings::control::{EffortLevel, GetSettings, ModelInfo};
 use tidings_agent::{AgentSession, Command};
-use tidings_protocol::api::{
-    AgentOption, AgentOptionValue, ModelChoice, ModelList, Rewound, SessionCapability,
-};
+use tidings_api::{AgentOption, AgentOptionValue, ModelChoice, ModelList, Rewound, SessionCapability};
 use tidings_protocol::control::SlashCommand;
 
 use super::{Backend, BackendCall, Offer, PromptOutcome, Setting};

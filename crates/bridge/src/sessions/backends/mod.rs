@@ -12,7 +12,7 @@ mod claude_code;
 
 use futures_core::future::BoxFuture;
 use tidings_agent::Command;
-use tidings_protocol::api::{ModelChoice, ModelList, Rewound, SessionCapability, SessionCommand};
+use tidings_api::{ModelChoice, ModelList, Rewound, SessionCapability, SessionCommand};
 use tidings_protocol::control::SlashCommand;
 
 pub(in crate::sessions) use self::acp_agent::{AcpAgent, refusal_of_agent};

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use futures_core::future::BoxFuture;
 use tidings::host::terminal::{TypingOutcome, typed_text};
-use tidings_protocol::api::SessionCapability;
+use tidings_api::SessionCapability;
 
 use super::steering::unreachable;
 use super::{ObservedProcess, place};

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use parking_lot::MutexGuard;
 use serde::Deserialize;
-use tidings_protocol::api::SessionOrigin;
+use tidings_api::SessionOrigin;
 use tidings_transcript::running::RunningCli;
 
 use super::{ObservedProcess, Sessions};

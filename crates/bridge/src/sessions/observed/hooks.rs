@@ -11,7 +11,7 @@ use tidings_agent::UiMessage;
 use tidings_agent::permissions::SessionFolder;
 use tidings_agent::session::LocalAnswer;
 use tidings_agent::sink::EventSink as _;
-use tidings_protocol::api::Notice;
+use tidings_api::Notice;
 use tidings_protocol::control::CanUseTool;
 use tidings_protocol::ui::{PermissionResolved, Resolution};
 

@@ -28,7 +28,7 @@ use std::time::Instant;
 
 use parking_lot::{Mutex, MutexGuard};
 use tidings_agent::session::{LocalAnswer, ObservedSession};
-use tidings_protocol::api::SessionOrigin;
+use tidings_api::SessionOrigin;
 use tidings_transcript::running::{self, RunningCli};
 use tokio::sync::Notify;
 

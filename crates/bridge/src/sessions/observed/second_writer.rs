@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use parking_lot::MutexGuard;
 use tidings_agent::UiMessage;
-use tidings_protocol::api::ServerPhase;
+use tidings_api::ServerPhase;
 use tidings_transcript::roots::Roots;
 use tidings_transcript::running::RunningCli;
 

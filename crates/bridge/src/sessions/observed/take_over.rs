@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tidings::SessionHolder;
-use tidings_protocol::api::SessionOrigin;
+use tidings_api::SessionOrigin;
 use tidings_transcript::running::{self, RunningCli};
 
 use super::{ObservedProcess, Sessions, WAITING, place};

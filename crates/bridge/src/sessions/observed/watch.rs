@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use tidings_agent::permissions::{CodeSources, SessionKind};
 use tidings_agent::session::ObservedSession;
-use tidings_protocol::api::{Notice, ServerPhase};
+use tidings_api::{Notice, ServerPhase};
 use tidings_transcript::follow::{Wake, Woken};
 use tidings_transcript::running::{self, RunningCli};
 use tokio::sync::oneshot;

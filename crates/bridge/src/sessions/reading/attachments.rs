@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
-use tidings_protocol::api::Attachment;
+use tidings_api::Attachment;
 use tidings_protocol::json::{Raw, Text};
 use tidings_protocol::view::Block;
 use tidings_transcript::roots::SessionFiles;

@@ -1,7 +1,7 @@
 //! One tool call in full, for clients that got it shortened.
 
 use tidings_agent::UiMessage;
-use tidings_protocol::api::WholeCall;
+use tidings_api::WholeCall;
 
 use crate::caller::Caller;
 use crate::error::{Code, Error};

@@ -1,7 +1,7 @@
 //! Rewind: restores files to their state before a prompt.
 
 use tidings_agent::UiMessage;
-use tidings_protocol::api::{Accepted, CommandRequest};
+use tidings_api::{Accepted, CommandRequest};
 
 use crate::error::Error;
 use crate::journal::ClientId;

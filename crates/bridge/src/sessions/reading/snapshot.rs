@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tidings_agent::UiMessage;
-use tidings_protocol::api::{Snapshot, Subscribed};
+use tidings_api::{Snapshot, Subscribed};
 
 use crate::broadcast::SubscribeOptions;
 use crate::error::{Code, Error};

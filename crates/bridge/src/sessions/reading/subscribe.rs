@@ -1,6 +1,6 @@
 //! Subscriptions to the events of a session.
 
-use tidings_protocol::api::{Subscribed, Verdict};
+use tidings_api::{Subscribed, Verdict};
 
 use crate::broadcast::{SubscribeOptions, Subscription};
 use crate::error::Error;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tidings_agent::AskKey;
 use tidings_agent::pending::{AnsweredBy, Outcome};
 use tidings_agent::permissions::{Answer, Ask, Response};
-use tidings_protocol::api::Policy;
+use tidings_api::Policy;
 use tidings_protocol::ui::{InteractionResolved, PermissionResolved, Resolution};
 use tokio::time::Instant;
 

@@ -10,7 +10,7 @@ use tidings_agent::UiMessage;
 use tidings_agent::pending::{AnsweredBy, Outcome};
 use tidings_agent::permissions::{AfterDenial, Allowed, Answer, Denied, Response, Scope as Reach};
 use tidings_agent::questions::{CliReply, Inquiry, InteractionError, Replied, Reply};
-use tidings_protocol::api::{
+use tidings_api::{
     AnswerResult, BatchAnswer, BatchAnswerItem, BatchAnswered, Choice, PendingPermission, PermissionAnswer,
     PermissionScope, QuestionAnswer, QuestionReply,
 };

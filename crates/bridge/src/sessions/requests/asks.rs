@@ -7,7 +7,7 @@ use serde_json::Value;
 use tidings_agent::UiMessage;
 use tidings_agent::pending::{AnsweredBy, Outcome};
 use tidings_agent::permissions::{Answer, Digest, Scope};
-use tidings_protocol::api::{PendingPermission, PendingQuestion};
+use tidings_api::{PendingPermission, PendingQuestion};
 use tidings_protocol::ui::{
     AskUserQuestionsRequest, InteractionResolved, PermissionDetails, PermissionRequest, PermissionResolved,
     QuestionDetails, Resolution,

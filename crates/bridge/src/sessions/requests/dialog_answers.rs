@@ -7,7 +7,7 @@ use tidings_agent::UiMessage;
 use tidings_agent::pending::AnsweredBy;
 use tidings_agent::permissions::Answer;
 use tidings_agent::session::LOCAL_DIALOG;
-use tidings_protocol::api::AnswerResult;
+use tidings_api::AnswerResult;
 use tidings_protocol::ui::{PermissionResolved, Resolution};
 
 use super::answers::PreparedAnswer;

@@ -9,7 +9,7 @@ pub(super) mod policy;
 
 use std::collections::HashMap;
 
-use tidings_protocol::api::{
+use tidings_api::{
     AnswerResult, BatchAnswer, BatchAnswered, PendingPermission, PendingQuestion, PermissionAnswer,
     QuestionAnswer,
 };

@@ -9,7 +9,7 @@ use tidings_agent::permissions::Ask;
 use tidings_agent::policy::{
     AutoApprove, Decided, DenyAll, Interactive, PermissionPolicy, RuleTable, Then, TimeoutAction, Unattended,
 };
-use tidings_protocol::api::Policy;
+use tidings_api::Policy;
 
 use crate::broadcast::Broadcast;
 use crate::journal::Key;

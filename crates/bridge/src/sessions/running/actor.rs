@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use tidings_agent::UiMessage;
-use tidings_protocol::api::{Accepted, CommandRequest, Delivery, QueueState, ServerPhase, SessionCommand};
+use tidings_api::{Accepted, CommandRequest, Delivery, QueueState, ServerPhase, SessionCommand};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tidings_protocol::api::{CreateSession, Policy};
+use tidings_api::{CreateSession, Policy};
 
 use crate::auth::capabilities::{self, Capability};
 use crate::caller::Caller;

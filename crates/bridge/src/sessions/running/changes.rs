@@ -1,7 +1,7 @@
 //! Effects of events on their session's row.
 
 use tidings_agent::UiMessage;
-use tidings_protocol::api::{QueueState, ServerPhase};
+use tidings_api::{QueueState, ServerPhase};
 use tidings_protocol::ui::{Role, SessionPhase, SessionStateChanged, TurnId, TurnResult, UserPrompt};
 
 use crate::sessions::entry::Change;
@@ -151,7 +151,7 @@ fn set_if_some(target: &mut Option<String>, value: Option<&String>) {
 
 #[cfg(test)]
 mod tests {
-    use tidings_protocol::api::Delivery;
+    use tidings_api::Delivery;
     use tidings_protocol::ui::TurnStarted;
 
     use super::*;

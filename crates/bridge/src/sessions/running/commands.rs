@@ -1,7 +1,7 @@
 //! Commands of clients, such as Compact and Stop.
 
 use tidings_agent::Command;
-use tidings_protocol::api::{Accepted, CommandRequest, ServerPhase, SessionCommand};
+use tidings_api::{Accepted, CommandRequest, ServerPhase, SessionCommand};
 use tidings_protocol::ui::{SessionPhase, SessionStateChanged, SettingsChanged};
 use tokio::sync::oneshot;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use tidings_agent::UiMessage;
-use tidings_protocol::api::{Accepted, Input, QueueState, QueuedInput, ServerPhase};
+use tidings_api::{Accepted, Input, QueueState, QueuedInput, ServerPhase};
 use tidings_protocol::ui::{PromptDropped, PromptQueued, Role, TurnId};
 
 use crate::auth::capabilities;

@@ -1,7 +1,7 @@
 //! The permission mode that a client chose, which the agent may not loosen by itself.
 
 use tidings_agent::UiMessage;
-use tidings_protocol::api::ServerPhase;
+use tidings_api::ServerPhase;
 use tidings_protocol::ui::SettingsChanged;
 
 use crate::auth::capabilities::{BYPASS, USUAL_MODE};

@@ -4,7 +4,7 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 use tidings::Prompt;
 use tidings::messages::{Content, ContentBlock, Document, Image, Source};
 use tidings_agent::fold;
-use tidings_protocol::api::Attachment;
+use tidings_api::Attachment;
 
 use crate::error::{Code, Error};
 use crate::pictures::PICTURES;

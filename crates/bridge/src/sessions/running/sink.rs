@@ -6,7 +6,7 @@ use futures_core::future::BoxFuture;
 use tidings_agent::fold::EXITED;
 use tidings_agent::sink::SendError;
 use tidings_agent::{EventSink, UiMessage};
-use tidings_protocol::api::Notice;
+use tidings_api::Notice;
 use tidings_protocol::ui::SessionPhase;
 
 use crate::error::Error;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tidings::Options;
 use tidings::transport::Transport;
 use tidings_agent::{AgentSession, Setup};
-use tidings_protocol::api::ServerPhase;
+use tidings_api::ServerPhase;
 
 use crate::auth::paths;
 use crate::error::{Code, Error};

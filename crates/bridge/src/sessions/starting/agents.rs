@@ -10,7 +10,7 @@ use tidings_acp::adapter::{
     LIST_CURSOR_FLAG, LIST_FOLDER_FLAG, LIST_SESSIONS_FLAG, ListingResult, PastSession, PastSessions,
 };
 use tidings_acp::limits::LIST_CURSOR_BYTES_MAX;
-use tidings_protocol::api::{AgentOption, ModelList, Transcript, TranscriptList};
+use tidings_api::{AgentOption, ModelList, Transcript, TranscriptList};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 use tokio::sync::{Semaphore, oneshot};

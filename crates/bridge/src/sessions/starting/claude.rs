@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use tidings_api::{MetaClaude, ModelChoice};
 use tidings_protocol::TESTED_CLAUDE_CODE;
-use tidings_protocol::api::{MetaClaude, ModelChoice};
 
 use crate::error::Error;
 use crate::journal::Key;

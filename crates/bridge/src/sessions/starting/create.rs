@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use tidings_agent::permissions::CodeSources;
-use tidings_protocol::api::{CreateSession, Input, Notice, ServerPhase, SessionView};
+use tidings_api::{CreateSession, Input, Notice, ServerPhase, SessionView};
 use tidings_transcript::roots::SessionFiles;
 
 use crate::auth::{capabilities, paths};

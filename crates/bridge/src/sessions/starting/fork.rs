@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 use tidings::Ids;
-use tidings_protocol::api::ForkPoint;
+use tidings_api::ForkPoint;
 use tidings_protocol::entry::EntryKind;
 use tidings_transcript::manage::{ForkOptions, SessionFile, fork_session};
 use tidings_transcript::roots::SessionFiles;

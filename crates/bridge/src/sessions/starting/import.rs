@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use tidings_agent::UiMessage;
 use tidings_agent::fold::FoldOptions;
 use tidings_agent::history::replay_session;
-use tidings_protocol::api::Totals;
+use tidings_api::Totals;
 use tidings_protocol::ui::{Role, SubAgentEnded, SubAgentOutcome};
 use tidings_transcript::cache::Cache;
 use tidings_transcript::cost::{Ledger, Money, Prices};

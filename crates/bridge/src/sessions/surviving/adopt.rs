@@ -12,7 +12,7 @@ use tidings_agent::permissions::{AfterDenial, Allowed, Answer, Denied, Response,
 use tidings_agent::questions::Reply;
 use tidings_agent::session::Checkpoint;
 use tidings_agent::{AskKey, Setup, UiMessage};
-use tidings_protocol::api::{QueueState, ServerPhase};
+use tidings_api::{QueueState, ServerPhase};
 
 use crate::error::{Code, Error};
 use crate::hosts::{AttachedHost, FoldState, FoldStore, FoundHost};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tidings_agent::UiMessage;
-use tidings_protocol::api::Input;
+use tidings_api::Input;
 use tidings_protocol::ui::{RateLimit, TurnResult};
 
 use crate::error::{Code, Error};

@@ -7,7 +7,7 @@ use tidings::ndjson::LINE_BYTES_MAX;
 use tidings::transport::{Incoming, Lines};
 use tidings_agent::EventSink as _;
 use tidings_agent::session::{Checkpoint, RemainingOutput};
-use tidings_protocol::api::ServerPhase;
+use tidings_api::ServerPhase;
 use tidings_protocol::ui::UiMessage;
 
 use crate::error::{Code, Error};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tidings_agent::UiMessage;
 use tidings_agent::pending::Outcome;
-use tidings_protocol::api::ServerPhase;
+use tidings_api::ServerPhase;
 use tidings_protocol::ui::{
     InteractionResolved, PermissionResolved, Resolution, SessionPhase, SessionStateChanged,
 };

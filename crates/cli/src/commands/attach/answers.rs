@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use tidings_bridge::{Code, Error};
-use tidings_protocol::api::{
+use tidings_api::{
     Accepted, AnswerResult, Choice, CommandRequest, Delivery, Input, PermissionAnswer, PermissionScope,
     QuestionAnswer, QuestionReply,
 };
+use tidings_bridge::{Code, Error};
 use tidings_protocol::ui::{QuestionKind, UiMessage};
 use tokio::task::JoinSet;
 use uuid::Uuid;

@@ -1,6 +1,6 @@
 //! Completion of files that are on the server's machine.
 
-use tidings_protocol::api::Completions;
+use tidings_api::Completions;
 use tokio::task::JoinHandle;
 
 use crate::commands::decide::segment;

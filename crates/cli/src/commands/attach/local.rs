@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal as _};
 
 use tidings::host::terminal::{TerminalFolder, TerminalRecord};
-use tidings_protocol::api::SessionCapability;
+use tidings_api::SessionCapability;
 
 use super::Attach;
 use crate::commands::claude::find;

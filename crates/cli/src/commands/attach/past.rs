@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde::Deserialize as _;
 use serde_json::Value;
-use tidings_protocol::api::Snapshot;
+use tidings_api::Snapshot;
 use tidings_protocol::ui::UiMessage;
 
 /// Range of past events to show.

@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use tidings_protocol::api::Delivery;
+use tidings_api::Delivery;
 use tokio::sync::oneshot::Receiver;
 
 use super::sessions::RootArgs;

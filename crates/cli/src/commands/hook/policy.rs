@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use reqwest::Method;
-use tidings_protocol::api::{FolderPolicy, FolderPolicyList, SetFolderPolicy};
+use tidings_api::{FolderPolicy, FolderPolicyList, SetFolderPolicy};
 
 use super::HookPolicy;
 use crate::commands::remote::Remote;

@@ -13,6 +13,7 @@ use std::path::Path;
 use clap::Subcommand;
 use tidings_rehearsal::script::Script;
 
+use super::schema;
 use crate::error::{CannotRun, Exit};
 use crate::output::Output;
 
@@ -41,8 +42,7 @@ pub(crate) fn run(command: &RehearseCommand, out: &mut Output) -> anyhow::Result
         RehearseCommand::Record(args) => record::run(args, out),
         RehearseCommand::Replay(args) => replay::run(args, out),
         RehearseCommand::Schema => {
-            let schema = serde_json::to_string_pretty(&Script::json_schema())?;
-            out.text(&format!("{schema}\n"))?;
+            out.text(&schema::of_scripts()?)?;
             Ok(Exit::Success)
         }
     }

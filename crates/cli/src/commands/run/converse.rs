@@ -8,8 +8,8 @@ use tidings::{Options, Prompt};
 use tidings_agent::policy::{DenyAll, Interactive};
 use tidings_agent::session::{AgentSession, Setup};
 use tidings_agent::{ChannelEventSink, PermissionPolicy, fold};
+use tidings_api::{Attachment, Delivery};
 use tidings_protocol::TESTED_CLAUDE_CODE;
-use tidings_protocol::api::{Attachment, Delivery};
 
 use super::args::{Format, OnAsk, RunArgs};
 use super::backend;

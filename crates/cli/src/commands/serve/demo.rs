@@ -3,8 +3,8 @@
 use std::env;
 use std::path::PathBuf;
 
+use tidings_api::CreateSession;
 use tidings_bridge::{Caller, Sessions};
-use tidings_protocol::api::CreateSession;
 use uuid::Uuid;
 
 /// Prompt that the built-in script answers.

@@ -6,8 +6,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 
 use serde::Serialize;
+use tidings_api::NewDevice;
 use tidings_bridge::{Auth, Scope};
-use tidings_protocol::api::NewDevice;
 
 use super::configured_data;
 use super::layer::LogForm;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
-use tidings_protocol::api::Attachment;
+use tidings_api::Attachment;
 
 /// Maximum size of an image in bytes; the model takes no larger one.
 const IMAGE_BYTES_MAX: usize = 5 << 20;

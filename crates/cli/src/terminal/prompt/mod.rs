@@ -12,7 +12,7 @@ mod text;
 
 use std::path::PathBuf;
 
-use tidings_protocol::api::Attachment;
+use tidings_api::Attachment;
 
 pub(crate) use self::completion::SlashCommand;
 use self::completion::{Completer, Menu};

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use tidings_acp::agent::{EditorAnswer, PromptEnd, SessionState, options_set, stopped};
 use tidings_acp::limits::PROMPTS_MAX;
 use tidings_acp::rpc::{Id, RpcError};
-use tidings_protocol::api::{CommandRequest, Input, SessionCommand};
+use tidings_api::{CommandRequest, Input, SessionCommand};
 
 use super::{Detached, EditorSession, Step, options};
 use crate::api::acp::rpc_error;

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tidings_acp::agent::{AskedRequest, ClientFeatures, PendingAsk, PromptEnd, Translator, opened, stopped};
 use tidings_acp::limits::{COMMANDS_WAITING_MAX, EVENTS_BEFORE_CURSOR};
 use tidings_acp::rpc::{self, Id, RpcError};
-use tidings_protocol::api::{ServerPhase, Subscribed, Verdict};
+use tidings_api::{ServerPhase, Subscribed, Verdict};
 use tidings_protocol::ui::{UiMessage, UserPrompt};
 use tokio::sync::mpsc;
 

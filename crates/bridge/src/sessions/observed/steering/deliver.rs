@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tidings::host::terminal::{TypingOutcome, typed_text};
 use tidings_agent::UiMessage;
-use tidings_protocol::api::{Delivery, QueueState};
+use tidings_api::{Delivery, QueueState};
 use tidings_transcript::running::{self, RunningCli};
 use tokio::time::Instant;
 

@@ -13,7 +13,7 @@ use std::io;
 use std::sync::Arc;
 
 use tidings::host::terminal::{TerminalFolder, TerminalRecord, TypingOutcome, typed_text};
-use tidings_protocol::api::{Accepted, Input, SessionCapability};
+use tidings_api::{Accepted, Input, SessionCapability};
 
 pub(super) use self::deliver::deliver;
 use self::messages::MessagingSocket;

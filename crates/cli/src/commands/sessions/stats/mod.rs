@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use jiff::{Timestamp, Zoned};
-use tidings_protocol::api::TranscriptStats;
+use tidings_api::TranscriptStats;
 use tidings_transcript::cost::{CostBy, Ledger, Prices, Query};
 use tidings_transcript::counts::{self, Counts};
 use tidings_transcript::list::{self, ListFilter};

@@ -1,9 +1,11 @@
-//! Bodies of requests and responses of the server's API, apart from the events of [`ui`](crate::ui).
+//! Bodies of requests and responses of the server's API, apart from the events of
+//! [`ui`](tidings_protocol::ui), and the codes of its errors.
 //!
 //! Times are text as in RFC 3339. A `cursor` is the position of an event in a session; clients treat it as
 //! opaque. Optional fields without a value are omitted.
 
 mod answer;
+mod code;
 mod device;
 mod fleet;
 mod inbox;
@@ -24,6 +26,7 @@ pub use answer::{
     AnswerResult, BatchAnswer, BatchAnswerItem, BatchAnswered, Choice, PendingPermission, PendingQuestion,
     PermissionAnswer, PermissionScope, QuestionAnswer, QuestionReply,
 };
+pub use code::Code;
 pub use device::{
     CredentialKind, Device, DeviceList, GrantScopes, NewCredential, NewDevice, PairRequest, PairingCode,
 };
@@ -57,10 +60,10 @@ pub use session::{
 };
 pub use socket::{RequestId, ResyncReason, SessionCommand, SocketAck, SocketMessage, SocketRequest};
 pub use stream::{Notice, Snapshot, Subscribed, Verdict};
+pub use tidings_protocol::sums::{CostRow, CostTotal, TranscriptStats};
 pub use transcript::{
-    CostReport, CostRow, CostTotal, CostUnpriced, PatchTranscript, Transcript, TranscriptBranch,
-    TranscriptBranches, TranscriptEvents, TranscriptHit, TranscriptHits, TranscriptList, TranscriptStats,
-    TranscriptSummary,
+    CostReport, CostUnpriced, PatchTranscript, Transcript, TranscriptBranch, TranscriptBranches,
+    TranscriptEvents, TranscriptHit, TranscriptHits, TranscriptList, TranscriptSummary,
 };
 pub use trust::{
     FolderDefaults, FolderDefaultsList, FolderPolicy, FolderPolicyList, FolderTrust, FoundCommand,

@@ -34,8 +34,8 @@ shapes! {
         /// Events of the dialect `native`, merged: the deltas of one text are one delta, and long tool inputs
         /// and outputs lose their middle, with a mark; `calls/{tool_use_id}` has them in full.
         #[cfg_attr(feature = "openapi", schema(value_type = Vec<Object>))]
-        #[cfg_attr(feature = "schema", schemars(with = "Vec<crate::ui::UiMessage>"))]
-        #[cfg_attr(feature = "typescript", ts(as = "Vec<crate::ui::UiMessage>"))]
+        #[cfg_attr(feature = "schema", schemars(with = "Vec<tidings_protocol::ui::UiMessage>"))]
+        #[cfg_attr(feature = "typescript", ts(as = "Vec<tidings_protocol::ui::UiMessage>"))]
         pub events: Vec<Value>,
         /// Times of the events, in their order; of a merged event the time of its first delta.
         #[serde(default)]

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{closed_enums, shapes};
-use crate::ui::{AskUserQuestionsRequest, PermissionDetails, PermissionRequest, QuestionDetails};
+use tidings_protocol::ui::{AskUserQuestionsRequest, PermissionDetails, PermissionRequest, QuestionDetails};
 
 shapes! {
     /// A pending permission request.

@@ -239,7 +239,7 @@ pub enum PushMessage {
         /// Risk of the tool call.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
-        risk: Option<crate::mobile::RiskLevel>,
+        risk: Option<tidings_protocol::mobile::RiskLevel>,
         /// Buttons; absent if the request must be seen before it is decided.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         actions: Option<PushActions>,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{PendingPermission, PendingQuestion, QueuedInput, closed_enums, shapes};
-use crate::ui::UiMessage;
+use tidings_protocol::ui::UiMessage;
 
 shapes! {
     /// Metadata of the server.

@@ -4,7 +4,7 @@ use super::{
     AnswerResult, BatchAnswer, BatchAnswered, CommandRequest, Input, Notice, PermissionAnswer, Problem,
     QuestionAnswer, Rewound, Subscribed, closed_enums, shapes,
 };
-use crate::ui::{TurnId, UiMessage};
+use tidings_protocol::ui::{TurnId, UiMessage};
 
 /// Id of a request, repeated in its response.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]

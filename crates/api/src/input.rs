@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::{closed_enums, shapes};
-use crate::ui::TurnId;
+use tidings_protocol::ui::TurnId;
 
 /// Maximum size of the body of a prompt in bytes, attachments included; servers report it in `Meta`. In
 /// base64, a file of 6.2 MB fits: models take pictures of 5 MB.
 pub const INPUT_BYTES_MAX: usize = 8 << 20;
 
 shapes! {
-    /// A prompt: [`ControllerInputPayload`](crate::ui::ControllerInputPayload) with more fields.
+    /// A prompt: [`ControllerInputPayload`](tidings_protocol::ui::ControllerInputPayload) with more fields.
     #[derive(Default)]
     pub struct Input {
         /// The prompt.

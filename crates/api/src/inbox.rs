@@ -1,7 +1,7 @@
 //! The inbox: requests that wait for a person, and what happened since the person last looked.
 
 use super::{closed_enums, shapes};
-use crate::mobile::RiskLevel;
+use tidings_protocol::mobile::RiskLevel;
 
 shapes! {
     /// One page of the inbox.

@@ -63,7 +63,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::api::{Policy, ServerPhase, SessionOrigin, SessionView};
+    use crate::{Policy, ServerPhase, SessionOrigin, SessionView};
 
     fn of_a_later_version() -> Value {
         json!({
