@@ -179,7 +179,7 @@ def main() -> int:
         return 3
     tidings = opts.tidings
     if tidings is None:
-        subprocess.run(["cargo", "build", "--release", "--quiet", "-p", "tidings-cli"], cwd=REPO, check=True)
+        subprocess.run(["cargo", "build", "--profile", "bench", "--quiet", "-p", "tidings-cli"], cwd=REPO, check=True)
         tidings = Path(os.environ.get("CARGO_TARGET_DIR", REPO / "target")) / "release/tidings"
     ours, theirs = Sums(), Sums()
     with tempfile.TemporaryDirectory(prefix="tidings-bench-acp-") as temp:

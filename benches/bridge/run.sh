@@ -32,7 +32,7 @@ if [ "${PEERS:-1}" != 0 ]; then
     "$repo/e2e/install.sh"
     export CLAUDE=$repo/e2e/.cache/claude
 fi
-(cd "$repo" && cargo build --release --locked -p tidings-cli)
+(cd "$repo" && cargo build --profile bench --locked -p tidings-cli)
 (cd "$here" && cargo build --release --locked)
 TIDINGS=${CARGO_TARGET_DIR:-$repo/target}/release/tidings
 PAGE=$repo/docs/performance.md

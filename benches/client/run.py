@@ -64,7 +64,7 @@ def options() -> argparse.Namespace:
 
 
 def build(package: str, name: str) -> Path:
-    subprocess.run(["cargo", "build", "--release", "--locked", "-p", package], cwd=REPO, check=True)
+    subprocess.run(["cargo", "build", "--profile", "bench", "--locked", "-p", package], cwd=REPO, check=True)
     return Path(os.environ.get("CARGO_TARGET_DIR", REPO / "target")) / "release" / name
 
 

@@ -308,7 +308,7 @@ def table(rows: list[Row]) -> str:
 def build() -> Path:
     if given := os.environ.get("TIDINGS"):
         return Path(given).resolve()
-    subprocess.run(["cargo", "build", "--quiet", "--release", "-p", "tidings-cli"], cwd=REPO, check=True)
+    subprocess.run(["cargo", "build", "--quiet", "--profile", "bench", "-p", "tidings-cli"], cwd=REPO, check=True)
     return Path(os.environ.get("CARGO_TARGET_DIR", REPO / "target")) / "release" / "tidings"
 
 

@@ -169,7 +169,7 @@ def main() -> int:
     options = parser.parse_args()
     tidings = options.tidings
     if tidings is None:
-        subprocess.run(["cargo", "build", "--release", "-q", "-p", "tidings-cli"], cwd=REPO, check=True)
+        subprocess.run(["cargo", "build", "--profile", "bench", "-q", "-p", "tidings-cli"], cwd=REPO, check=True)
         tidings = Path(os.environ.get("CARGO_TARGET_DIR", REPO / "target")) / "release/tidings"
     tidings = tidings.resolve()
     with tempfile.TemporaryDirectory() as scratch:

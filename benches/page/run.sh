@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 scripts/page.sh
 e2e/browser/install.sh
 if [ -z "${TIDINGS-}" ]; then
-    cargo build --release --locked -p tidings-cli
+    cargo build --profile bench --locked -p tidings-cli
     export TIDINGS=${CARGO_TARGET_DIR:-$PWD/target}/release/tidings
 fi
 exec node benches/page/measure.mjs

@@ -43,7 +43,7 @@ def options() -> argparse.Namespace:
 
 
 def build() -> Path:
-    subprocess.run(["cargo", "build", "--release", "--locked", "-p", "tidings-cli"], cwd=REPO, check=True)
+    subprocess.run(["cargo", "build", "--profile", "bench", "--locked", "-p", "tidings-cli"], cwd=REPO, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", REPO / "target"))
     return target / "release/tidings"
 
