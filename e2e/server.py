@@ -157,7 +157,9 @@ def _files(place: Place, web: Web) -> list[str]:
     problems: list[str] = []
     if [each["data"] for each in kept.get("attachments", [])] != [DOT, text]:
         problems.append(f"the stored attachments differ: {kept}")
-    request = json.loads((place.root / "api.ndjson").read_text().splitlines()[0])
+    # Early versions begin with a request without messages.
+    requests = map(json.loads, (place.root / "api.ndjson").read_text().splitlines())
+    request = next(each for each in requests if each["messages"])
     got = [block for block in request["messages"][0]["blocks"] if block != "text"]
     if got != ["image", "document"]:
         problems.append(f"the model received something else: {got}")

@@ -40,6 +40,8 @@ pub(crate) struct Core {
     pub(super) ids: Ids,
     pub(super) stop: Arc<dyn Stop>,
     pub(super) verbatim: Verbatim,
+    /// True if frames that report the state of the session are delivered.
+    pub(super) shows_states: bool,
     pub(super) timeouts: Timeouts,
     pub(super) info: OnceLock<InitializeReply>,
     /// The id of the conversation, as of the last turn.
@@ -95,6 +97,7 @@ impl Core {
             ids: options.ids.clone(),
             stop,
             verbatim,
+            shows_states: process.shows_states(),
             timeouts: Timeouts {
                 initialize: process.initialize_timeout,
                 request: process.request_timeout,
@@ -227,9 +230,11 @@ impl Core {
         drop(self.waiting.lock().take());
         self.note_error(&frame);
         self.note_session(&frame);
-        // Only system frames can be marked as for the host only, and few frames are system frames.
-        let hidden =
-            frame.kind() == Kind::System && frame.get("sdk_host_only").and_then(Raw::bool) == Some(true);
+        // Only system frames can be for the host only, and few frames are system frames. Early versions do
+        // not mark them.
+        let hidden = frame.kind() == Kind::System
+            && (frame.get("sdk_host_only").and_then(Raw::bool) == Some(true)
+                || !self.shows_states && frame.subtype().as_deref() == Some("session_state_changed"));
         let update = self.turns().observe(&frame);
         // Waiters do not depend on deltas, and deltas are frequent.
         let changes = frame.kind() != Kind::StreamEvent || update.started.is_some();

@@ -30,6 +30,9 @@ const NOT_INHERITED: &[&str] = &[
     "DEBUG",
 ];
 
+/// Makes the CLI report the state of the session to every host.
+const EMITS_STATES: &str = "CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS";
+
 /// Flags that are always set, and that an extra argument may not change.
 const RESERVED_FLAGS: &[&str] = &["output-format", "input-format", "verbose", "print"];
 
@@ -236,6 +239,11 @@ impl ProcessOptions {
         Ok(())
     }
 
+    /// True if the program asked for the frames that report the state of the session.
+    pub(crate) fn shows_states(&self) -> bool {
+        self.env.contains_key(EMITS_STATES)
+    }
+
     fn add_environment(&self, plan: &mut Plan) -> Result<(), Error> {
         if let Some(app) = &self.client_app {
             plan.env("CLAUDE_AGENT_SDK_CLIENT_APP", app);
@@ -243,8 +251,10 @@ impl ProcessOptions {
         let environment = &mut plan.launch.environment;
         environment.base = self.env_base.clone();
         environment.remove = NOT_INHERITED.iter().map(ToString::to_string).collect();
-        // Without it the CLI does not report when a session is idle.
-        environment.set_if_unset.insert("CLAUDE_CODE_SDK_READS_SESSION_STATE".to_owned(), "1".to_owned());
+        // Without them the CLI does not report when a session is idle: early versions know the second only.
+        for name in ["CLAUDE_CODE_SDK_READS_SESSION_STATE", EMITS_STATES] {
+            environment.set_if_unset.insert(name.to_owned(), "1".to_owned());
+        }
         // The CLI recognises three kinds of SDK by name, and treats all other callers as interactive: with
         // an additional agent and a longer prompt for it. Two of the kinds are the official SDKs, so this is
         // the third.

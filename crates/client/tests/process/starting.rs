@@ -109,6 +109,7 @@ async fn f24_the_environment_is_what_it_should_be() {
     names.sort_unstable();
     let expected = [
         "CLAUDE_AGENT_SDK_VERSION",
+        "CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS",
         "CLAUDE_CODE_ENTRYPOINT",
         "CLAUDE_CODE_SDK_READS_SESSION_STATE",
         "MINE",

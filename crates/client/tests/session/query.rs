@@ -60,6 +60,28 @@ async fn f46_the_input_stays_open_until_all_is_said() {
     assert!(!shown.contains("session_state_changed"), "what is for the host only is not shown");
 }
 
+/// R7: early versions report their state to every host or to none; a program sees it if it asked for that.
+#[tokio::test(start_paused = true)]
+async fn r7_the_state_of_an_early_version_is_shown_to_a_program_that_asked() {
+    let asked = || Options::new().env("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS", "1");
+    for (options, is_shown) in [(Options::new(), false), (asked(), true)] {
+        let (memory, mut cli) = pair();
+        let play = async move {
+            cli.initializes().await;
+            let uuid = cli.receives_prompt().await;
+            let unmarked = json!({"type": "system", "subtype": "session_state_changed", "state": "running"});
+            cli.sends(unmarked).await;
+            cli.plays(&[&uuid], "done").await;
+            state(&cli, "idle").await;
+            assert_eq!(cli.peer.line().await, None);
+            cli.exits(0).await;
+        };
+        let (messages, ()) = tokio::join!(query_over(memory, "go", options).collect::<Vec<_>>(), play);
+        let shown = messages.iter().map(|message| message.as_ref().unwrap().to_line()).collect::<String>();
+        assert_eq!(shown.matches("session_state_changed").count(), usize::from(is_shown), "{shown}");
+    }
+}
+
 /// F46: the wait for background work is limited to ten minutes, as in the official SDKs.
 #[tokio::test(start_paused = true)]
 async fn f46_background_work_is_not_waited_for_for_ever() {

@@ -71,7 +71,7 @@ pub enum States {
     /// They are not sent.
     #[default]
     Hidden,
-    /// Sent to every host: `CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS`.
+    /// Sent to every host: `CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS`, also if the other is set.
     Shown,
     /// Sent to an SDK only: `CLAUDE_CODE_SDK_READS_SESSION_STATE`.
     ForSdk,

@@ -14,8 +14,12 @@ use crate::input::READ_BYTES;
 
 /// Variables that a host sets for `claude` only. `CLAUDE_CODE_ENTRYPOINT` is not among them: a process of
 /// Claude Code below the agent reports it, and the server knows by it that the session is one of its own.
-const NOT_FOR_AGENTS: [&str; 3] =
-    ["CLAUDE_AGENT_SDK_VERSION", "CLAUDE_AGENT_SDK_CLIENT_APP", "CLAUDE_CODE_SDK_READS_SESSION_STATE"];
+const NOT_FOR_AGENTS: [&str; 4] = [
+    "CLAUDE_AGENT_SDK_VERSION",
+    "CLAUDE_AGENT_SDK_CLIENT_APP",
+    "CLAUDE_CODE_SDK_READS_SESSION_STATE",
+    "CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS",
+];
 
 /// Lines to the agent that wait to be written. An agent that does not read them is ended.
 const LINES_WAITING_MAX: usize = 1024;

@@ -89,10 +89,10 @@ fn world(args: &AgentArgs) -> anyhow::Result<World> {
 
 fn states() -> States {
     let set = |name| env::var_os(name).is_some_and(|value| value != "0" && !value.is_empty());
-    if set("CLAUDE_CODE_SDK_READS_SESSION_STATE") {
-        States::ForSdk
-    } else if set("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS") {
+    if set("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS") {
         States::Shown
+    } else if set("CLAUDE_CODE_SDK_READS_SESSION_STATE") {
+        States::ForSdk
     } else {
         States::Hidden
     }
