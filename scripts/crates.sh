@@ -11,7 +11,7 @@ if [ "${1:-}" = semver ]; then
     exec cargo semver-checks --workspace --exclude tidings-cli --baseline-rev "$tag"
 fi
 
-page=crates/bridge/page schemas=(crates/bridge/schema crates/cli/schema)
+page=crates/bridge/page schemas=(crates/bridge/schema crates/commands/schema)
 trap 'rm -rf "$page" "${schemas[@]}"' EXIT
 scripts/page.sh
 rm -rf "$page" "${schemas[@]}"

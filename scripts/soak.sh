@@ -26,7 +26,7 @@ soak_resume() {
 
 # A journal writer that is killed repeatedly.
 soak_kill() {
-    cargo build -p tidings-bridge --example journal_writer
+    cargo build -p tidings-journal --example journal_writer
     TIDINGS_SOAK_KILLS=${KILLS:-1000} cargo test -p tidings-bridge --all-features --test integration kill::
 }
 

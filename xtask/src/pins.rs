@@ -26,7 +26,7 @@ const PINS: &[(&str, &str, &str)] = &[
 const PLACES: &[(&str, &str)] = &[
     ("e2e/cli/package.json", "\"@anthropic-ai/claude-code-linux-arm64\": \"{claude}\""),
     ("crates/protocol/src/lib.rs", "TESTED_CLAUDE_CODE: &str = \"{claude}\";"),
-    ("crates/bridge/src/sessions/starting/claude.rs", "const COMPARED: &[&str] = &[{compared}];"),
+    ("crates/sessions/src/starting/claude.rs", "const COMPARED: &[&str] = &[{compared}];"),
     ("packaging/Dockerfile", "ARG CLAUDE_CODE={claude}\n"),
     ("benches/acp/claude.py", "\"claude_code_version\": \"{claude}\""),
     ("benches/acp/claude.py", "print(\"{claude} (Claude Code)\")"),

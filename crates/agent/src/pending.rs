@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::hash::Hash;
 use std::time::Instant;
 
-use serde::{Deserialize, Serialize};
+use tidings_protocol::ui::RequestOutcome;
 
 use crate::limits::{OPEN_MAX, SETTLED_MAX};
 
@@ -15,13 +15,14 @@ use crate::limits::{OPEN_MAX, SETTLED_MAX};
 /// of events.
 ///
 /// ```
-/// use tidings_agent::pending::{Already, Outcome, Pending, AnsweredBy};
+/// use tidings_protocol::ui::{RequestOutcome, AnsweredBy};
+/// use tidings_agent::pending::{Already, Pending};
 ///
 /// let mut pending = Pending::default();
 /// pending.open("toolu_1", None)?;
 ///
-/// let yes = Outcome::Answered { answer: "yes", by: AnsweredBy::Person("phone".into()) };
-/// let no = Outcome::Answered { answer: "no", by: AnsweredBy::Person("browser".into()) };
+/// let yes = RequestOutcome::Answered { answer: "yes", by: AnsweredBy::Person("phone".into()) };
+/// let no = RequestOutcome::Answered { answer: "no", by: AnsweredBy::Person("browser".into()) };
 /// assert_eq!(pending.settle(&"toolu_1", yes.clone()), Ok(()));
 /// assert_eq!(pending.settle(&"toolu_1", no), Err(Already::Settled(yes)));
 /// # Ok::<(), tidings_agent::pending::Refused>(())
@@ -32,7 +33,7 @@ pub struct Pending<K, A> {
     /// Open keys in the order in which they were opened.
     order: BTreeMap<u64, K>,
     next: u64,
-    settled: HashMap<K, Outcome<A>>,
+    settled: HashMap<K, RequestOutcome<A>>,
     /// Settled keys, oldest first.
     forget: VecDeque<K>,
 }
@@ -41,49 +42,6 @@ pub struct Pending<K, A> {
 struct Open {
     number: u64,
     deadline: Option<Instant>,
-}
-
-/// The way a request ended.
-///
-/// Only [`Outcome::Answered`] is a decision. A time-out is never reported as a refusal by the user.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "outcome")]
-pub enum Outcome<A> {
-    /// A user, a rule or a grant answered.
-    Answered {
-        /// The answer.
-        answer: A,
-        /// The author of the first answer.
-        by: AnsweredBy,
-    },
-    /// No answer came before the deadline.
-    TimedOut,
-    /// The CLI that asked is gone. A front end that disconnects settles nothing.
-    Disconnected,
-    /// The CLI withdrew the request, or the turn ended.
-    Cancelled,
-    /// The request was open when the program ended, and its outcome is unknown.
-    Lost,
-}
-
-impl<A> Outcome<A> {
-    /// True if a user, a rule or a grant answered.
-    pub fn is_answered(&self) -> bool {
-        matches!(self, Outcome::Answered { .. })
-    }
-}
-
-/// The author of an answer.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum AnsweredBy {
-    /// A user, by the name of the front end or account.
-    Person(String),
-    /// A rule of a policy, by its name.
-    Rule(String),
-    /// A grant that a user gave earlier, by its id.
-    Grant(String),
 }
 
 /// Reasons why a request was not opened.
@@ -101,7 +59,7 @@ pub enum Refused {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Already<A> {
     /// The request was settled before, with this outcome.
-    Settled(Outcome<A>),
+    Settled(RequestOutcome<A>),
     /// The request does not exist, or was settled so long ago that it is forgotten.
     Unknown,
 }
@@ -129,7 +87,7 @@ impl<K: Eq + Hash + Clone, A: Clone> Pending<K, A> {
     }
 
     /// Settles a request, unless it is settled already.
-    pub fn settle(&mut self, key: &K, outcome: Outcome<A>) -> Result<(), Already<A>> {
+    pub fn settle(&mut self, key: &K, outcome: RequestOutcome<A>) -> Result<(), Already<A>> {
         let Some((key, open)) = self.open.remove_entry(key) else {
             return Err(self.settled.get(key).cloned().map_or(Already::Unknown, Already::Settled));
         };
@@ -153,17 +111,18 @@ impl<K: Eq + Hash + Clone, A: Clone> Pending<K, A> {
 
     /// Withdraws a request.
     pub fn cancel(&mut self, key: &K) -> Result<(), Already<A>> {
-        self.settle(key, Outcome::Cancelled)
+        self.settle(key, RequestOutcome::Cancelled)
     }
 
-    /// Settles all requests whose deadline has passed as [`Outcome::TimedOut`], and returns their keys.
+    /// Settles all requests whose deadline has passed as [`RequestOutcome::TimedOut`], and returns their
+    /// keys.
     pub fn expire(&mut self, now: Instant) -> Vec<K> {
         let late =
             |key: &&K| self.open.get(*key).is_some_and(|open| open.deadline.is_some_and(|at| at <= now));
         let keys: Vec<K> = self.order.values().filter(late).cloned().collect();
         for key in &keys {
             // Each key was open a moment ago, and `&mut self` excludes other callers.
-            drop(self.settle(key, Outcome::TimedOut));
+            drop(self.settle(key, RequestOutcome::TimedOut));
         }
         keys
     }
@@ -184,7 +143,7 @@ impl<K: Eq + Hash + Clone, A: Clone> Pending<K, A> {
     }
 
     /// The outcome of a settled request, if it is still remembered.
-    pub fn settled(&self, key: &K) -> Option<&Outcome<A>> {
+    pub fn settled(&self, key: &K) -> Option<&RequestOutcome<A>> {
         self.settled.get(key)
     }
 
@@ -218,26 +177,6 @@ impl<K, A> Default for Pending<K, A> {
             next: 0,
             settled: HashMap::new(),
             forget: VecDeque::new(),
-        }
-    }
-}
-
-impl<A> Outcome<A> {
-    /// An answer by a user.
-    pub fn by_person(answer: A, name: impl Into<String>) -> Self {
-        Outcome::Answered { answer, by: AnsweredBy::Person(name.into()) }
-    }
-
-    /// An answer by a rule.
-    pub fn by_rule(answer: A, rule: impl Into<String>) -> Self {
-        Outcome::Answered { answer, by: AnsweredBy::Rule(rule.into()) }
-    }
-
-    /// The answer, if there is one.
-    pub fn answer(&self) -> Option<&A> {
-        match self {
-            Outcome::Answered { answer, .. } => Some(answer),
-            Outcome::TimedOut | Outcome::Disconnected | Outcome::Cancelled | Outcome::Lost => None,
         }
     }
 }

@@ -8,9 +8,10 @@ use std::task::{Context, Poll};
 use std::time::Instant;
 
 use serde::Serialize;
+use tidings_protocol::ui::RequestOutcome;
 use tokio::sync::oneshot;
 
-use crate::pending::{Already, Outcome, Pending, Refused};
+use crate::pending::{Already, Pending, Refused};
 
 /// Key of a request: the session, and the call in it.
 ///
@@ -44,22 +45,22 @@ pub(crate) trait Keyed {
 
 /// A future that resolves to the outcome of a request.
 ///
-/// Dropping it settles the request as [`Outcome::Disconnected`], because its caller is gone.
+/// Dropping it settles the request as [`RequestOutcome::Disconnected`], because its caller is gone.
 #[must_use = "a request whose waiter is dropped is settled as disconnected"]
 pub struct OutcomeFuture<A> {
-    receiver: oneshot::Receiver<Outcome<A>>,
+    receiver: oneshot::Receiver<RequestOutcome<A>>,
     /// Runs if the future is dropped before the request is settled.
     abandon: Option<Box<dyn FnOnce() + Send + Sync>>,
 }
 
 impl<A> Future for OutcomeFuture<A> {
-    type Output = Outcome<A>;
+    type Output = RequestOutcome<A>;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Outcome<A>> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<RequestOutcome<A>> {
         Pin::new(&mut self.receiver).poll(context).map(|received| {
             self.abandon = None;
             // The registry was dropped without settling the request.
-            received.unwrap_or(Outcome::Lost)
+            received.unwrap_or(RequestOutcome::Lost)
         })
     }
 }
@@ -92,7 +93,7 @@ pub(crate) struct RequestTable<T, A> {
 
 struct Entry<T, A> {
     item: Arc<T>,
-    waiter: Option<oneshot::Sender<Outcome<A>>>,
+    waiter: Option<oneshot::Sender<RequestOutcome<A>>>,
 }
 
 impl<T: Keyed, A: Clone> RequestTable<T, A> {
@@ -124,13 +125,13 @@ impl<T: Keyed, A: Clone> RequestTable<T, A> {
     pub(crate) fn settle(
         &mut self,
         key: &AskKey,
-        outcome: Outcome<A>,
+        outcome: RequestOutcome<A>,
     ) -> Result<(Arc<T>, Delivery), Already<A>> {
         self.pending.settle(key, outcome.clone())?;
         self.deliver(key, outcome).ok_or(Already::Unknown)
     }
 
-    fn deliver(&mut self, key: &AskKey, outcome: Outcome<A>) -> Option<(Arc<T>, Delivery)> {
+    fn deliver(&mut self, key: &AskKey, outcome: RequestOutcome<A>) -> Option<(Arc<T>, Delivery)> {
         let entry = self.entries.remove(key)?;
         let delivery = match entry.waiter.map(|waiter| waiter.send(outcome)) {
             Some(Ok(())) => Delivery::Delivered,
@@ -140,14 +141,17 @@ impl<T: Keyed, A: Clone> RequestTable<T, A> {
         Some((entry.item, delivery))
     }
 
-    pub(crate) fn settle_session(&mut self, session_id: i64, outcome: &Outcome<A>) -> Vec<Arc<T>> {
+    pub(crate) fn settle_session(&mut self, session_id: i64, outcome: &RequestOutcome<A>) -> Vec<Arc<T>> {
         let keys: Vec<AskKey> = self.session(session_id).map(|item| item.key().clone()).collect();
         keys.iter().filter_map(|key| self.settle(key, outcome.clone()).ok()).map(|(item, _)| item).collect()
     }
 
     pub(crate) fn expire(&mut self, now: Instant) -> Vec<Arc<T>> {
         let keys = self.pending.expire(now);
-        keys.iter().filter_map(|key| self.deliver(key, Outcome::TimedOut)).map(|(item, _)| item).collect()
+        keys.iter()
+            .filter_map(|key| self.deliver(key, RequestOutcome::TimedOut))
+            .map(|(item, _)| item)
+            .collect()
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
@@ -158,7 +162,7 @@ impl<T: Keyed, A: Clone> RequestTable<T, A> {
         self.entries.get(key).map(|entry| &entry.item)
     }
 
-    pub(crate) fn settled(&self, key: &AskKey) -> Option<&Outcome<A>> {
+    pub(crate) fn settled(&self, key: &AskKey) -> Option<&RequestOutcome<A>> {
         self.pending.settled(key)
     }
 

@@ -1,20 +1,18 @@
 //! Requests that are shown and answered together.
 
-use crate::requests;
-
 use std::sync::Arc;
 
+use requests::{NOW, settled, wait};
 use serde_json::json;
 use tidings_agent::AskKey;
-use tidings_agent::pending::AnsweredBy;
 use tidings_agent::permissions::{
     Ask, BatchResponse, Emit, Gather, Grant, GrantTarget, Member, PermissionRegistry, RegistryError,
     SessionFacts,
 };
 use tidings_protocol::control::CanUseTool;
-use tidings_protocol::ui::PermissionLevel;
+use tidings_protocol::ui::{AnsweredBy, PermissionLevel};
 
-use requests::{NOW, settled, wait};
+use crate::requests;
 
 fn bash(id: &str, command: &str) -> Ask {
     Ask::new(

@@ -7,7 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use tidings_agent::pending::{Already, AnsweredBy, Outcome, Pending, Refused};
+use tidings_agent::pending::{Already, Pending, Refused};
+use tidings_protocol::ui::{AnsweredBy, RequestOutcome};
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -31,7 +32,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 #[derive(Default)]
 struct Model {
     open: Vec<(u8, Option<u8>)>,
-    settled: BTreeMap<u8, Outcome<u8>>,
+    settled: BTreeMap<u8, RequestOutcome<u8>>,
 }
 
 impl Model {
@@ -44,7 +45,7 @@ impl Model {
         Ok(())
     }
 
-    fn settle(&mut self, key: u8, outcome: Outcome<u8>) -> Result<(), Already<u8>> {
+    fn settle(&mut self, key: u8, outcome: RequestOutcome<u8>) -> Result<(), Already<u8>> {
         match self.open.iter().position(|(open, _)| *open == key) {
             Some(at) => {
                 self.open.remove(at);
@@ -59,7 +60,7 @@ impl Model {
         let late = |(_, deadline): &&(u8, Option<u8>)| deadline.is_some_and(|at| at <= now);
         let keys: Vec<u8> = self.open.iter().filter(late).map(|(key, _)| *key).collect();
         for key in &keys {
-            self.settle(*key, Outcome::TimedOut).unwrap();
+            self.settle(*key, RequestOutcome::TimedOut).unwrap();
         }
         keys
     }
@@ -78,11 +79,11 @@ proptest! {
                     prop_assert_eq!(pending.open(key, deadline.map(at)), model.open(key, deadline));
                 }
                 Step::Settle(key, answer) => {
-                    let outcome = Outcome::by_person(answer, "user");
+                    let outcome = RequestOutcome::by_person(answer, "user");
                     prop_assert_eq!(pending.settle(&key, outcome.clone()), model.settle(key, outcome));
                 }
                 Step::Cancel(key) => {
-                    prop_assert_eq!(pending.cancel(&key), model.settle(key, Outcome::Cancelled));
+                    prop_assert_eq!(pending.cancel(&key), model.settle(key, RequestOutcome::Cancelled));
                 }
                 Step::Expire(now) => prop_assert_eq!(pending.expire(at(now)), model.expire(now)),
             }
@@ -114,22 +115,25 @@ fn f62_of_a_hundred_answers_at_once_one_wins_and_the_others_learn_of_it() {
                         pending.lock().unwrap().open(round, None).unwrap();
                     }
                     gate.wait();
-                    let mine = Outcome::by_person(me, me.to_string());
+                    let mine = RequestOutcome::by_person(me, me.to_string());
                     received.push(match pending.lock().unwrap().settle(&round, mine.clone()) {
                         Ok(()) => mine,
                         Err(Already::Settled(winner)) => winner,
-                        Err(Already::Unknown) => Outcome::Lost,
+                        Err(Already::Unknown) => RequestOutcome::Lost,
                     });
                 }
                 received
             })
         })
         .collect();
-    let received: Vec<Vec<Outcome<usize>>> =
+    let received: Vec<Vec<RequestOutcome<usize>>> =
         threads.into_iter().map(|thread| thread.join().unwrap()).collect();
     for round in 0..ROUNDS {
         let winner = &received[0][round];
-        assert!(matches!(winner, Outcome::Answered { by: AnsweredBy::Person(_), .. }), "round {round}");
+        assert!(
+            matches!(winner, RequestOutcome::Answered { by: AnsweredBy::Person(_), .. }),
+            "round {round}"
+        );
         assert!(received.iter().all(|one| one[round] == *winner), "round {round}");
     }
     assert!(pending.lock().unwrap().is_empty());
@@ -141,14 +145,14 @@ fn f62_of_a_hundred_answers_at_once_one_wins_and_the_others_learn_of_it() {
 fn promise_5_in_every_order_of_events_the_first_settles_the_question() {
     let start = Instant::now();
     let events = [
-        Outcome::by_person(1, "phone"),
-        Outcome::by_person(2, "browser"),
-        Outcome::Cancelled,
-        Outcome::TimedOut,
-        Outcome::Disconnected,
+        RequestOutcome::by_person(1, "phone"),
+        RequestOutcome::by_person(2, "browser"),
+        RequestOutcome::Cancelled,
+        RequestOutcome::TimedOut,
+        RequestOutcome::Disconnected,
     ];
     // Inserts each event at each position of the orders of those before it.
-    let mut orders: Vec<Vec<&Outcome<i32>>> = vec![vec![]];
+    let mut orders: Vec<Vec<&RequestOutcome<i32>>> = vec![vec![]];
     for event in &events {
         let mut longer = Vec::new();
         for order in &orders {
@@ -165,7 +169,7 @@ fn promise_5_in_every_order_of_events_the_first_settles_the_question() {
         let mut pending = Pending::default();
         pending.open("a", Some(start)).unwrap();
         for (at, event) in order.iter().enumerate() {
-            if **event == Outcome::TimedOut {
+            if **event == RequestOutcome::TimedOut {
                 assert_eq!(pending.expire(start).len(), usize::from(at == 0), "{order:?}");
                 continue;
             }
@@ -182,7 +186,7 @@ fn old_settled_requests_are_forgotten_and_open_ones_never() {
     pending.open(0, None).unwrap();
     for key in 1..=10_000 {
         pending.open(key, None).unwrap();
-        pending.settle(&key, Outcome::by_rule((), "all")).unwrap();
+        pending.settle(&key, RequestOutcome::by_rule((), "all")).unwrap();
     }
     assert_eq!(pending.cancel(&1), Err(Already::Unknown));
     assert!(matches!(pending.cancel(&10_000), Err(Already::Settled(_))));

@@ -3,13 +3,13 @@
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
-use tidings_agent::pending::{AnsweredBy, Outcome};
 use tidings_agent::permissions::{Answer, Ask, SessionFacts};
 use tidings_agent::policy::{
     AutoApprove, CacheLifetime, Decided, DecisionSource, DenyAll, Interactive, PermissionPolicy,
     PolicyDecision, RuleTable, Then, TimeoutAction, Unattended, Verdict,
 };
 use tidings_protocol::control::CanUseTool;
+use tidings_protocol::ui::{AnsweredBy, RequestOutcome};
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
@@ -53,7 +53,9 @@ fn s3_29_the_three_policies() {
 fn every_decision_names_the_rule_that_made_it() {
     let decided = RuleTable::standard().decide(&ask("Bash", json!({"command": "sudo ls"})), NOW);
     let outcome = decided.outcome().unwrap();
-    assert!(matches!(&outcome, Outcome::Answered { by: AnsweredBy::Rule(rule), .. } if rule == "privileged"));
+    assert!(
+        matches!(&outcome, RequestOutcome::Answered { by: AnsweredBy::Rule(rule), .. } if rule == "privileged")
+    );
     assert_eq!(
         serde_json::to_string(&decided).unwrap(),
         r#"{"decision":{"deny":{"reason":"Running commands as another user is not allowed"}},"rule":"privileged","source":"DEFAULT_POLICY","timeout":{"secs":30,"nanos":0}}"#
@@ -249,10 +251,13 @@ fn s2_24_what_happens_after_the_time_is_set() {
 #[test]
 fn s2_24_the_source_of_each_decision_is_told() {
     for (outcome, expected) in [
-        (Outcome::by_person(Answer::allow(), "phone"), "USER_DECISION"),
-        (Outcome::by_rule(Answer::allow(), "look"), "DEFAULT_POLICY"),
-        (Outcome::Answered { answer: Answer::allow(), by: AnsweredBy::Grant("g".into()) }, "CACHED_DECISION"),
-        (Outcome::TimedOut, "TIMEOUT_DEFAULT"),
+        (RequestOutcome::by_person(Answer::allow(), "phone"), "USER_DECISION"),
+        (RequestOutcome::by_rule(Answer::allow(), "look"), "DEFAULT_POLICY"),
+        (
+            RequestOutcome::Answered { answer: Answer::allow(), by: AnsweredBy::Grant("g".into()) },
+            "CACHED_DECISION",
+        ),
+        (RequestOutcome::TimedOut, "TIMEOUT_DEFAULT"),
     ] {
         assert_eq!(serde_json::to_value(DecisionSource::of(&outcome)).unwrap(), expected);
     }

@@ -6,14 +6,13 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tidings::Decision;
 use tidings_agent::AskKey;
-use tidings_agent::pending::{AnsweredBy, Outcome};
 use tidings_agent::questions::{
     CliReply, Inquiry, InteractionError, InvalidCode, Replied, Reply, UserInteractionRegistry,
     check_questions,
 };
 use tidings_protocol::control::{CanUseTool, Elicitation};
 use tidings_protocol::json::Json;
-use tidings_protocol::ui::{AskUserQuestionsRequest, QuestionType};
+use tidings_protocol::ui::{AnsweredBy, AskUserQuestionsRequest, QuestionType, RequestOutcome};
 
 fn person() -> AnsweredBy {
     AnsweredBy::Person("phone".into())
@@ -54,12 +53,12 @@ fn form(property: &Value) -> Inquiry {
     }))
 }
 
-fn answered(answers: Vec<Reply>) -> Outcome<Replied> {
-    Outcome::by_person(Replied::Answers(answers), "phone")
+fn answered(answers: Vec<Reply>) -> RequestOutcome<Replied> {
+    RequestOutcome::by_person(Replied::Answers(answers), "phone")
 }
 
 /// The reply to the CLI, as JSON.
-fn sent(inquiry: &Inquiry, outcome: &Outcome<Replied>) -> Value {
+fn sent(inquiry: &Inquiry, outcome: &RequestOutcome<Replied>) -> Value {
     match inquiry.cli_reply(outcome) {
         CliReply::Tool(Decision::Allow(allow)) => json!({ "allow": allow }),
         CliReply::Tool(Decision::Deny(deny)) => json!({ "deny": deny.message }),
@@ -144,9 +143,14 @@ fn a_question_without_choices_can_be_answered_in_words() {
 #[test]
 fn f64_silence_is_not_told_as_a_refusal() {
     let inquiry = from_model(databases());
-    let declined = Outcome::by_person(Replied::Declined, "phone");
+    let declined = RequestOutcome::by_person(Replied::Declined, "phone");
     assert_eq!(sent(&inquiry, &declined), json!({"deny": "The user declined to answer"}));
-    for outcome in [Outcome::TimedOut, Outcome::Disconnected, Outcome::Cancelled, Outcome::Lost] {
+    for outcome in [
+        RequestOutcome::TimedOut,
+        RequestOutcome::Disconnected,
+        RequestOutcome::Cancelled,
+        RequestOutcome::Lost,
+    ] {
         let words = sent(&inquiry, &outcome)["deny"].as_str().unwrap().to_owned();
         assert!(!words.contains("user"), "{words}");
     }
@@ -209,9 +213,9 @@ fn a_form_is_filled_in_as_its_schema_says() {
     );
     let answers = vec![Reply::new("name", ["Ada"])];
     assert_eq!(sent(&inquiry, &answered(answers)), json!({"action": "accept", "content": {"name": "Ada"}}));
-    let declined = Outcome::by_person(Replied::Declined, "phone");
+    let declined = RequestOutcome::by_person(Replied::Declined, "phone");
     assert_eq!(sent(&inquiry, &declined), json!({"action": "decline"}));
-    assert_eq!(sent(&inquiry, &Outcome::TimedOut), json!({"action": "cancel"}));
+    assert_eq!(sent(&inquiry, &RequestOutcome::TimedOut), json!({"action": "cancel"}));
 }
 
 #[test]
@@ -347,11 +351,11 @@ async fn s3_33_questions_end_by_being_declined_taken_back_or_out_of_time() {
     registry.cancel(&AskKey::new(1, "b")).unwrap();
     assert_eq!(registry.expire(start + Duration::from_secs(5)).len(), 1);
     assert_eq!(registry.cancel_session(1).len(), 1);
-    assert_eq!(declined.await, Outcome::by_person(Replied::Declined, "phone"));
-    assert_eq!(cancelled.await, Outcome::Cancelled);
-    assert_eq!(late.await, Outcome::TimedOut);
-    assert_eq!(rest.await, Outcome::Cancelled);
+    assert_eq!(declined.await, RequestOutcome::by_person(Replied::Declined, "phone"));
+    assert_eq!(cancelled.await, RequestOutcome::Cancelled);
+    assert_eq!(late.await, RequestOutcome::TimedOut);
+    assert_eq!(rest.await, RequestOutcome::Cancelled);
 
     drop(registry.register(ask("e"), None).unwrap());
-    assert_eq!(registry.outcome(&AskKey::new(1, "e")), Some(Outcome::Disconnected));
+    assert_eq!(registry.outcome(&AskKey::new(1, "e")), Some(RequestOutcome::Disconnected));
 }

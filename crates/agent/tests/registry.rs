@@ -1,24 +1,22 @@
 //! Permission requests are answered once; the first answer wins.
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
-use crate::requests;
-
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
+use requests::{NOW, settled, wait};
 use serde_json::{Value, json};
 use tidings::Decision;
 use tidings_agent::AskKey;
-use tidings_agent::pending::{AnsweredBy, Outcome};
 use tidings_agent::permissions::{
     Allowed, Answer, Ask, Denied, Grant, GrantTarget, PermissionRegistry, RegistryError, Requested, Response,
     Scope, SessionFacts, decision,
 };
 use tidings_protocol::control::CanUseTool;
 use tidings_protocol::permissions::{PermissionMode, PermissionUpdate};
-use tidings_protocol::ui::PermissionLevel;
+use tidings_protocol::ui::{AnsweredBy, PermissionLevel, RequestOutcome};
 
-use requests::{NOW, settled, wait};
+use crate::requests;
 
 fn ask_in(session: i64, id: &str, tool: &str, input: Value) -> Ask {
     Ask::new(
@@ -66,7 +64,7 @@ async fn f62_the_second_answer_learns_who_was_first() {
     let error = registry.respond_to_request(&key("a"), yes(Scope::Once), NOW).unwrap_err();
     let RegistryError::AlreadyResponded(winner) = error else { panic!("{error}") };
     assert!(
-        matches!(*winner, Outcome::Answered { by: AnsweredBy::Person(ref name), .. } if name == "browser")
+        matches!(*winner, RequestOutcome::Answered { by: AnsweredBy::Person(ref name), .. } if name == "browser")
     );
     assert!(!waiting.await.answer().unwrap().is_allowed());
     let unknown = registry.respond_to_request(&key("b"), no(), NOW).unwrap_err();
@@ -110,15 +108,16 @@ async fn f64_time_out_and_disconnection_are_not_told_as_a_refusal() {
     assert_eq!(registry.next_deadline(), Some(start + Duration::from_secs(30)));
     assert_eq!(registry.expire(start + Duration::from_secs(30)).len(), 1);
     let timed_out = waiting.await;
-    assert_eq!(timed_out, Outcome::TimedOut);
+    assert_eq!(timed_out, RequestOutcome::TimedOut);
 
-    let words = |outcome: &Outcome<Answer>| match decision(&ask, outcome) {
+    let words = |outcome: &RequestOutcome<Answer>| match decision(&ask, outcome) {
         Decision::Deny(deny) => (deny.message, deny.decision_classification.is_some()),
         other => panic!("{other:?}"),
     };
-    let by_person = Outcome::by_person(Answer::deny("no"), "phone");
+    let by_person = RequestOutcome::by_person(Answer::deny("no"), "phone");
     assert_eq!(words(&by_person), ("no".to_owned(), true));
-    for outcome in [timed_out, Outcome::Disconnected, Outcome::Cancelled, Outcome::Lost] {
+    for outcome in [timed_out, RequestOutcome::Disconnected, RequestOutcome::Cancelled, RequestOutcome::Lost]
+    {
         let (message, counts_as_refusal) = words(&outcome);
         assert!(!message.contains("user") && !counts_as_refusal, "{message}");
     }
@@ -128,7 +127,7 @@ async fn f64_time_out_and_disconnection_are_not_told_as_a_refusal() {
 async fn a_waiter_that_goes_away_settles_its_question() {
     let registry = PermissionRegistry::default();
     drop(wait(&registry, bash("a", "make")));
-    assert_eq!(registry.outcome(&key("a")), Some(Outcome::Disconnected));
+    assert_eq!(registry.outcome(&key("a")), Some(RequestOutcome::Disconnected));
     let late = registry.respond_to_request(&key("a"), yes(Scope::Once), NOW).unwrap_err();
     assert!(matches!(late, RegistryError::AlreadyResponded(_)));
 }
@@ -141,11 +140,11 @@ async fn f63_what_is_taken_back_cannot_be_answered() {
     let other = wait(&registry, ask_in(2, "a", "Bash", json!({"command": "make"})));
     registry.cancel(&key("a")).unwrap();
     assert_eq!(registry.cancel_session(1).len(), 1);
-    assert_eq!(one.await, Outcome::Cancelled);
-    assert_eq!(two.await, Outcome::Cancelled);
+    assert_eq!(one.await, RequestOutcome::Cancelled);
+    assert_eq!(two.await, RequestOutcome::Cancelled);
     assert!(matches!(registry.cancel(&key("a")), Err(RegistryError::AlreadyResponded(_))));
     registry.disconnect_session(2);
-    assert_eq!(other.await, Outcome::Disconnected);
+    assert_eq!(other.await, RequestOutcome::Disconnected);
 }
 
 #[tokio::test]
@@ -156,7 +155,10 @@ async fn s3_31_a_grant_answers_the_next_request_by_itself() {
     assert_eq!(waiting.await.answer(), Some(&Answer::allow_for(Scope::Session)));
     let grant = recorded.grant.unwrap();
     let again = settled(&registry, bash("b", "cargo test"));
-    assert_eq!(again, Outcome::Answered { answer: Answer::allow(), by: AnsweredBy::Grant(grant.id.clone()) });
+    assert_eq!(
+        again,
+        RequestOutcome::Answered { answer: Answer::allow(), by: AnsweredBy::Grant(grant.id.clone()) }
+    );
 
     for (id, command) in [("c", "cargo test; rm x"), ("d", "cargo test > out"), ("e", "cargo build")] {
         drop(wait(&registry, bash(id, command)));
@@ -176,7 +178,7 @@ async fn s3_31_a_grant_settles_what_else_is_open() {
     let recorded = registry.respond_to_request(&key("a"), yes(Scope::Session), NOW).unwrap();
     assert_eq!(recorded.also_settled.len(), 1);
     assert!(first.await.answer().unwrap().is_allowed());
-    assert!(matches!(second.await, Outcome::Answered { by: AnsweredBy::Grant(_), .. }));
+    assert!(matches!(second.await, RequestOutcome::Answered { by: AnsweredBy::Grant(_), .. }));
     assert_eq!(registry.pending_count(), 1);
     drop(other);
 }
@@ -189,7 +191,10 @@ async fn s3_31_several_grants_cover_a_script_together() {
     };
     registry.add_grant(1, grant("g1", "git status"));
     registry.add_grant(1, grant("g2", "cargo *"));
-    assert!(matches!(settled(&registry, bash("a", "git status && cargo test -q")), Outcome::Answered { .. }));
+    assert!(matches!(
+        settled(&registry, bash("a", "git status && cargo test -q")),
+        RequestOutcome::Answered { .. }
+    ));
     drop(wait(&registry, bash("b", "git status && make")));
     registry.clear_grants(1);
     drop(wait(&registry, bash("c", "git status")));
@@ -201,7 +206,7 @@ async fn s3_31_clearing_a_session_forgets_its_grants_and_questions() {
     let waiting = wait(&registry, bash("a", "make"));
     registry.add_grant(1, Grant::new("g", GrantTarget::Tool { name: "X".into() }, PermissionLevel::Admin));
     assert_eq!(registry.clear_session(1).len(), 1);
-    assert_eq!(waiting.await, Outcome::Cancelled);
+    assert_eq!(waiting.await, RequestOutcome::Cancelled);
     assert!(registry.grants(1, NOW).is_empty());
     assert_eq!(registry.respond_to_request(&key("a"), no(), NOW).unwrap_err(), RegistryError::NotFound);
 }

@@ -15,6 +15,7 @@ mod list;
 mod marks;
 mod notify;
 mod problem;
+mod scope;
 mod session;
 mod socket;
 mod stream;
@@ -54,6 +55,7 @@ pub use notify::{
     PushKeys, PushMessage, PushState, PushSubscription, QuietHours, TargetSource, TargetState,
 };
 pub use problem::Problem;
+pub use scope::{Scope, Scopes, UnknownScope};
 pub use session::{
     Budget, CreateSession, ForkPoint, PatchSession, Policy, ServerPhase, SessionCapability, SessionList,
     SessionOrigin, SessionView, Totals,

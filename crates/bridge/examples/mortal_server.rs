@@ -15,11 +15,10 @@ use std::time::Duration;
 
 use tidings_agent::UiMessage;
 use tidings_api::{Choice, CreateSession, Input, PermissionAnswer, PermissionScope, ServerPhase};
-use tidings_bridge::broadcast::{Delivery, SubscribeOptions};
-use tidings_bridge::hosts::Hosts;
-use tidings_bridge::journal::{Epoch, Opening};
-use tidings_bridge::sessions::Config;
-use tidings_bridge::{Broadcast, Caller, Sessions, SqliteJournal};
+use tidings_journal::broadcast::{Broadcast, Delivery, SubscribeOptions};
+use tidings_journal::{Epoch, Opening, SqliteJournal};
+use tidings_sessions::hosts::Hosts;
+use tidings_sessions::{Caller, Config, Sessions};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -72,9 +71,10 @@ async fn alone(folder: &Path) -> Result<(), Failure> {
 
 /// Serves the api until it is killed.
 async fn served(folder: &Path) -> Result<(), Failure> {
-    use tidings_bridge::auth::{Auth, Random, Settings};
+    use tidings_bridge::auth::{Auth, Settings};
     use tidings_bridge::notify::{Notifier, PushKeys};
     use tidings_bridge::server::{Exposure, Listen, Server, choose_tls};
+    use tidings_sessions::secret::Random;
     choose_tls();
     let sessions = sessions(folder).await?;
     let data = folder.join("data");

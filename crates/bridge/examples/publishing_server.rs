@@ -10,11 +10,12 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use tidings_agent::{Clock, UiMessage};
-use tidings_bridge::auth::{Auth, Random, Settings};
-use tidings_bridge::journal::{Class, Draft, Epoch, Journal, Key, Kind, NewSession, Opening};
+use tidings_bridge::auth::{Auth, Settings};
 use tidings_bridge::server::{Exposure, Listen, Server};
-use tidings_bridge::sessions::Config;
-use tidings_bridge::{Broadcast, Sessions, SqliteJournal};
+use tidings_journal::broadcast::Broadcast;
+use tidings_journal::{Class, Draft, Epoch, Journal, Key, Kind, NewSession, Opening, SqliteJournal};
+use tidings_sessions::secret::Random;
+use tidings_sessions::{Config, Sessions};
 use tokio::sync::mpsc;
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;

@@ -6,12 +6,11 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use tidings_api::{MarkList, PatchMarks, SessionMarks};
+use tidings_api::{Code, MarkList, PatchMarks, SessionMarks};
+use tidings_journal::{DocumentChange, Journal};
+use tidings_sessions::{Caller, Error};
 use tokio::sync::{Mutex, MutexGuard};
 
-use crate::caller::Caller;
-use crate::error::{Code, Error};
-use crate::journal::{DocumentChange, Journal};
 use crate::limits::MARKS_MAX;
 
 const MARKS: &str = "marks";

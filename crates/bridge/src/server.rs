@@ -14,8 +14,11 @@ mod tls;
 use std::sync::Arc;
 
 use axum::{Router, middleware};
+use tidings_sessions::archive::Archive;
+use tidings_sessions::{Error, Sessions};
 use tokio_util::sync::CancellationToken;
 
+pub use crate::http::choose_tls;
 pub use bounds::Bounds;
 #[cfg(unix)]
 pub use bounds::{limit_open_files, raise_open_files};
@@ -23,20 +26,15 @@ pub use listen::{Bound, Exposure, Listen};
 pub use retention::Retention;
 pub use tls::TlsFiles;
 
-pub use crate::http::choose_tls;
-
 use self::slots::Slots;
 use crate::api::health::{self, Health};
 use crate::api::metrics::{self, Metrics};
 use crate::api::{self, Api, Transcripts};
-use crate::archive::Archive;
 use crate::auth::Auth;
-use crate::error::Error;
 use crate::fleet::Fleet;
 use crate::http::route;
 use crate::limits::{DRAIN_MAX, SWEEP_EVERY};
 use crate::notify::{Notifications, Notifier};
-use crate::sessions::Sessions;
 
 /// The server.
 #[derive(Debug)]

@@ -15,14 +15,14 @@ use tidings_api::{
     Budget, Choice, CreateSession, Input, Notice, PatchSession, PermissionAnswer, PermissionScope,
     ServerPhase, SessionView,
 };
-use tidings_bridge::auth::{self, Auth, Random};
-use tidings_bridge::broadcast::{Delivery, SubscribeOptions};
-use tidings_bridge::hosts::Hosts;
-use tidings_bridge::journal::{Max, MemoryStore, SessionName};
-use tidings_bridge::sessions::Config;
-use tidings_bridge::{Caller, Sessions};
+use tidings_bridge::auth::{self, Auth};
+use tidings_journal::broadcast::{Delivery, SubscribeOptions};
+use tidings_journal::{Max, MemoryStore, SessionName};
 use tidings_protocol::mobile::RiskLevel;
 use tidings_protocol::ui::{PermissionDetails, Resolution};
+use tidings_sessions::hosts::Hosts;
+use tidings_sessions::secret::Random;
+use tidings_sessions::{Caller, Config, Sessions};
 use tokio::sync::broadcast;
 
 /// Limit for every wait.

@@ -2,8 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
-use crate::stand_in::{self, HELLO, QUESTION};
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -11,13 +9,15 @@ use std::time::Duration;
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tidings_api::{Code, Scope};
 use tidings_bridge::api::{self, Api};
-use tidings_bridge::journal::MemoryStore;
-use tidings_bridge::sessions::{Carrier, Config};
-use tidings_bridge::{Caller, Code, Error, Scope, Sessions};
+use tidings_journal::MemoryStore;
+use tidings_sessions::{Caller, Carrier, Config, Error, Sessions};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
+
+use crate::stand_in::{self, HELLO, QUESTION};
 
 const ASKS: &str = r#"
     [[turn]]
@@ -291,7 +291,7 @@ async fn s2_25_a_text_whose_end_was_missed_does_not_come_again() {
     phone.turn_ends().await;
     let session = server.sessions.list(None, 1).await.unwrap().remove(0);
     let journal = server.sessions.broadcast().journal();
-    let key = tidings_bridge::journal::Key::new(&session.key).unwrap();
+    let key = tidings_journal::Key::new(&session.key).unwrap();
     let fence = journal.claim(&key).await.unwrap();
     let turn = json!({"role":"Assistant","sequence":2});
     let mut cursors = Vec::new();
@@ -300,10 +300,10 @@ async fn s2_25_a_text_whose_end_was_missed_does_not_come_again() {
         ("TextEnded", json!({"session_id":session.handle,"turn_id":turn})),
         ("Display", json!({"content":"A note.","session_id":session.handle})),
     ] {
-        let draft = tidings_bridge::journal::Draft::new(
-            tidings_bridge::journal::Class::Durable,
+        let draft = tidings_journal::Draft::new(
+            tidings_journal::Class::Durable,
             jiff::Timestamp::now(),
-            tidings_bridge::journal::Kind::new(kind).unwrap(),
+            tidings_journal::Kind::new(kind).unwrap(),
             json!({kind: event}).to_string().into_bytes(),
         );
         cursors.push(journal.append(&key, fence, vec![draft]).await.unwrap()[0].cursor);
@@ -359,18 +359,13 @@ async fn s2_25_no_more_than_a_thousand_messages_wait_for_a_phone() {
     phone.turn_ends().await;
     let session = server.sessions.list(None, 1).await.unwrap().remove(0);
     let journal = server.sessions.broadcast().journal();
-    let key = tidings_bridge::journal::Key::new(&session.key).unwrap();
+    let key = tidings_journal::Key::new(&session.key).unwrap();
     let fence = journal.claim(&key).await.unwrap();
     let draft = |n: u32| {
         let event = json!({"Display":{"content":format!("Note {n}"),"session_id":session.handle}});
-        let kind = tidings_bridge::journal::Kind::new("Display").unwrap();
-        let class = tidings_bridge::journal::Class::Delta;
-        tidings_bridge::journal::Draft::new(
-            class,
-            jiff::Timestamp::now(),
-            kind,
-            event.to_string().into_bytes(),
-        )
+        let kind = tidings_journal::Kind::new("Display").unwrap();
+        let class = tidings_journal::Class::Delta;
+        tidings_journal::Draft::new(class, jiff::Timestamp::now(), kind, event.to_string().into_bytes())
     };
     journal.append(&key, fence, (0..1500).map(draft).collect()).await.unwrap();
     let mut phone = server.phone().await;

@@ -2,8 +2,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
-use crate::stand_in;
-
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -19,11 +17,13 @@ use tidings_api::{
     Choice, CommandRequest, CreateSession, NotifySettings, PermissionAnswer, PermissionScope, SessionCommand,
     SessionView,
 };
-use tidings_bridge::journal::MemoryStore;
 use tidings_bridge::notify::{Notifier, Occasion, Target, TargetKind};
-use tidings_bridge::{Caller, Sessions};
+use tidings_journal::MemoryStore;
+use tidings_sessions::{Caller, Sessions};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+
+use crate::stand_in;
 
 const ASKS: &str = r#"
     [[turn]]

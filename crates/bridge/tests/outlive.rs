@@ -4,8 +4,6 @@
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 #![cfg(target_os = "linux")]
 
-use crate::chance;
-
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Read as _;
@@ -14,13 +12,12 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use chance::Chance;
 use tidings_agent::UiMessage;
 use tidings_api::{CommandRequest, Input, QueueState, ServerPhase, SessionCommand};
-use tidings_bridge::broadcast::{Delivery, SubscribeOptions};
-use tidings_bridge::journal::{Handle, Journal as _, Max, SessionName};
-use tidings_bridge::sessions::Config;
-use tidings_bridge::{Broadcast, Caller, Sessions, SqliteJournal};
+use tidings_journal::broadcast::{Broadcast, Delivery, SubscribeOptions};
+use tidings_journal::{Handle, Journal as _, Max, SessionName, SqliteJournal};
+use tidings_rehearsal::Chance;
+use tidings_sessions::{Caller, Config, Sessions};
 use tokio::task::JoinHandle;
 
 /// Limit for every wait; most take milliseconds.
@@ -92,7 +89,7 @@ pub(crate) fn agents(folder: &Path) -> Vec<u32> {
 async fn f103_an_agent_outlives_servers_that_are_killed() {
     let kills = number("TIDINGS_SOAK_KILLS", 50);
     let seed = number("TIDINGS_SOAK_SEED", 1);
-    let mut chance = Chance(seed);
+    let mut chance = Chance::new(seed);
     let mut left = kills;
     let mut turns = 0;
     while left > 0 {

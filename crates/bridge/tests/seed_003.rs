@@ -1,12 +1,11 @@
 //! Server mode: the requirements for sessions of a server.
 
+use tidings_api::{Code, CreateSession, Policy, ServerPhase};
+use tidings_journal::MemoryStore;
+use tidings_sessions::{Caller, Transcript};
+
 use crate::sessions::test_server::until_state;
 use crate::stand_in;
-
-use tidings_api::{CreateSession, Policy, ServerPhase};
-use tidings_bridge::journal::MemoryStore;
-use tidings_bridge::sessions::Transcript;
-use tidings_bridge::{Caller, Code};
 
 const ASKS: &str = r#"
     [[turn]]

@@ -9,11 +9,11 @@ use futures_core::future::BoxFuture;
 use serde_json::Value;
 use tidings::options::{Arg, Launch};
 use tidings::transport::{Exit, Link, Transport, memory};
-use tidings_bridge::journal::{Epoch, MemoryJournal, MemoryStore, Opening};
-use tidings_bridge::sessions::{Carrier, Config};
-use tidings_bridge::{Broadcast, Sessions};
+use tidings_journal::broadcast::Broadcast;
+use tidings_journal::{Epoch, MemoryJournal, MemoryStore, Opening};
 use tidings_rehearsal::agent::{self, Ids, World};
 use tidings_rehearsal::script::Script;
+use tidings_sessions::{Carrier, Config, Sessions};
 use tokio::runtime::Handle;
 
 /// Three turns of text.

@@ -10,11 +10,12 @@ use axum::Extension;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 use tidings_agent::Clock;
+use tidings_api::Scope;
 use tidings_bridge::api::{self, Api, Transcripts};
-use tidings_bridge::journal::{Class, Draft, Key, Kind, MemoryStore, NewSession, SessionChange};
-use tidings_bridge::sessions::Config;
-use tidings_bridge::{Archive, Caller, Scope, Sessions};
+use tidings_journal::{Class, Draft, Key, Kind, MemoryStore, NewSession, SessionChange};
 use tidings_protocol::ui::{PermissionResolved, Resolution, UiMessage};
+use tidings_sessions::archive::Archive;
+use tidings_sessions::{Caller, Config, Sessions};
 use tidings_transcript::list::{self, ListFilter};
 use tidings_transcript::roots::Roots;
 

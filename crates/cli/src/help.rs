@@ -3,8 +3,7 @@
 use std::fmt::Write as _;
 
 use clap::Command;
-
-use crate::human;
+use tidings_commands::human;
 
 /// The commands of the program in the order of its help.
 const GROUPS: [(&str, &[&str]); 6] = [

@@ -1,32 +1,26 @@
 //! The `tidings` program: the only crate that prints, exits or reads the environment.
 
 mod commands;
-mod confirm;
 mod deferred;
-mod error;
 mod help;
-mod human;
-mod input;
-mod output;
-mod pager;
-mod progress;
-mod signals;
-mod terminal;
 mod usage;
 
 use std::env;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
+use tidings_api::Code;
+use tidings_commands::error::{self, CannotRun, ErrorDetails};
+use tidings_commands::output::{self, Output};
+use tidings_commands::{backend, frames, rehearse, run, sessions};
 
 use crate::commands::{
-    acp, attach, audit, backend, backup, completions, decide, doctor, fleet, frames, inbox, installation,
-    pair, ps, rehearse, run, schema, send, serve, sessions, set, start, stop, summary, take_over, token,
+    acp, attach, audit, backup, completions, decide, doctor, fleet, inbox, installation, pair, ps, schema,
+    send, serve, set, start, stop, summary, take_over, token,
 };
 #[cfg(unix)]
 use crate::commands::{claude, hook, host, resume};
 use crate::deferred::Deferred;
-use crate::output::Output;
 
 /// Watch, approve and search every Claude Code session from any device.
 #[derive(Debug, Parser)]
@@ -230,5 +224,15 @@ fn main() -> ExitCode {
         Some(Command::Schema(command)) => command.run(&mut out),
         None => summary::run(&mut out),
     };
-    error::finish(result, json, &mut out)
+    error::finish(result, json, server_error, &mut out)
+}
+
+/// Code and hint of an error of the server, or of one that a server has sent.
+fn server_error(error: &anyhow::Error) -> Option<ErrorDetails<'_>> {
+    let error = error.downcast_ref::<tidings_sessions::Error>()?;
+    let code = match error.code() {
+        Code::Invalid => CannotRun::USAGE,
+        code => code.as_str(),
+    };
+    Some(ErrorDetails { code, hint: error.hint() })
 }

@@ -6,9 +6,8 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{ColorChoice, Command, Error, FromArgMatches};
-
-use crate::error::{CannotRun, finish};
-use crate::output::{Color, Output};
+use tidings_commands::error::{CannotRun, finish};
+use tidings_commands::output::{Color, Output};
 
 /// Parses the command line; prints help or an error and returns the exit code if there is nothing to run.
 pub(crate) fn parse<C: FromArgMatches>(command: Command) -> Result<C, ExitCode> {
@@ -19,7 +18,7 @@ pub(crate) fn parse<C: FromArgMatches>(command: Command) -> Result<C, ExitCode> 
     parsed.and_then(|matches| C::from_arg_matches(&matches)).map_err(|error| {
         let error = error.format(&mut command);
         if error.use_stderr() && own(&args).any(|arg| arg == "--json") {
-            return finish(Err(usage_error(&error).into()), true, &mut Output::new(Color::Auto));
+            return finish(Err(usage_error(&error).into()), true, |_| None, &mut Output::new(Color::Auto));
         }
         // If standard error cannot be written either, there is nowhere left to report to.
         drop(error.print());

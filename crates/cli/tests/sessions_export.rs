@@ -341,12 +341,12 @@ fn p1_an_export_shows_the_text_that_was_written() {
 /// Of a changed command the file has only what the model asked for; the journal of the server has the rest.
 #[tokio::test]
 async fn p1_p41_the_command_that_ran_is_exported_and_found() {
-    use tidings_agent::pending::Outcome;
-    use tidings_bridge::SqliteJournal;
-    use tidings_bridge::journal::{
+    use tidings_journal::SqliteJournal;
+    use tidings_journal::{
         AskId, Class, Draft, Epoch, Journal as _, Key, Kind, NewAsk, NewSession, Opening, SessionChange,
         Settle,
     };
+    use tidings_protocol::ui::RequestOutcome;
     use tidings_protocol::ui::{PermissionResolved, Resolution, UiMessage};
 
     let root = session_with_call("Bash", r#"{"command":"rm -rf out"}"#, r#"{"stdout":"done","stderr":""}"#);
@@ -377,7 +377,7 @@ async fn p1_p41_the_command_that_ran_is_exported_and_found() {
     journal.ask(&key, fence, asked).await.unwrap();
     let answer =
         serde_json::json!({"decision": "allow", "scope": "once", "updated_input": input}).to_string();
-    let settled = Settle { outcome: Outcome::by_person(answer, "ada"), event: draft, audit: None };
+    let settled = Settle { outcome: RequestOutcome::by_person(answer, "ada"), event: draft, audit: None };
     journal.settle(&key, &id, settled).await.unwrap();
 
     let shown = |args: &[&str]| stdout(tidings(root.path()).env("TIDINGS_DATA_DIR", &data).args(args));

@@ -8,7 +8,10 @@
 pub mod acp;
 pub mod agent;
 pub mod api;
+mod chance;
 mod input_schema;
 pub mod player;
 pub mod recording;
 pub mod script;
+
+pub use chance::Chance;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use tidings_protocol::json::Json;
+use tidings_protocol::ui::PermissionResolved;
 
 /// The inputs that ran instead of those that the model asked for, by the ids of their calls.
 ///
@@ -31,5 +32,13 @@ impl ChangedInputs {
 impl FromIterator<(String, Json)> for ChangedInputs {
     fn from_iter<T: IntoIterator<Item = (String, Json)>>(inputs: T) -> Self {
         ChangedInputs(inputs.into_iter().collect())
+    }
+}
+
+impl FromIterator<PermissionResolved> for ChangedInputs {
+    fn from_iter<T: IntoIterator<Item = PermissionResolved>>(answers: T) -> Self {
+        let changed =
+            |answer: PermissionResolved| Some((answer.tool_use_id, Json::from(answer.updated_input?)));
+        answers.into_iter().filter_map(changed).collect()
     }
 }

@@ -5,13 +5,28 @@ use crate::graph::{Graph, Manifest, Package};
 
 /// A crate and the crates of this workspace that it may use; a crate without a row is an error.
 const ALLOWED: &[(&str, &[&str])] = &[
+    ("tidings-base", &[]),
     ("tidings-protocol", &[]),
     ("tidings-api", &["tidings-protocol"]),
-    ("tidings-transcript", &["tidings-protocol"]),
-    ("tidings", &["tidings-protocol", "tidings-transcript"]),
+    ("tidings-transcript", &["tidings-base", "tidings-protocol"]),
+    ("tidings", &["tidings-base", "tidings-protocol", "tidings-transcript"]),
     ("tidings-agent", &["tidings", "tidings-protocol", "tidings-transcript"]),
     ("tidings-acp", &["tidings-api", "tidings-protocol"]),
-    ("tidings-fleet", &[]),
+    ("tidings-fleet", &["tidings-base"]),
+    ("tidings-journal", &["tidings-base", "tidings-protocol"]),
+    (
+        "tidings-sessions",
+        &[
+            "tidings",
+            "tidings-acp",
+            "tidings-agent",
+            "tidings-api",
+            "tidings-base",
+            "tidings-journal",
+            "tidings-protocol",
+            "tidings-transcript",
+        ],
+    ),
     (
         "tidings-bridge",
         &[
@@ -19,12 +34,28 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "tidings-acp",
             "tidings-agent",
             "tidings-api",
+            "tidings-base",
             "tidings-fleet",
+            "tidings-journal",
             "tidings-protocol",
+            "tidings-sessions",
             "tidings-transcript",
         ],
     ),
     ("tidings-rehearsal", &["tidings-protocol"]),
+    (
+        "tidings-commands",
+        &[
+            "tidings",
+            "tidings-acp",
+            "tidings-agent",
+            "tidings-api",
+            "tidings-journal",
+            "tidings-protocol",
+            "tidings-rehearsal",
+            "tidings-transcript",
+        ],
+    ),
     (
         "tidings-cli",
         &[
@@ -33,8 +64,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "tidings-agent",
             "tidings-api",
             "tidings-bridge",
+            "tidings-commands",
+            "tidings-journal",
             "tidings-protocol",
-            "tidings-rehearsal",
+            "tidings-sessions",
             "tidings-transcript",
         ],
     ),

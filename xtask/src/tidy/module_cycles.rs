@@ -12,6 +12,25 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("protocol", "a frame, its views and its messages are three sides of one value"),
 ];
 
+/// Modules that count as one, and why: the parts of one actor, which call each other.
+const GROUPS: &[(&str, &[&str])] = &[(
+    "sessions",
+    &[
+        "active",
+        "backends",
+        "delete",
+        "entry",
+        "observed",
+        "reading",
+        "requests",
+        "running",
+        "starting",
+        "surviving",
+        "view",
+        "worktree",
+    ],
+)];
+
 /// The modules that a module names, and the file and line where it does so first.
 type Edges = BTreeMap<String, BTreeMap<String, (String, usize)>>;
 
@@ -23,14 +42,20 @@ pub(crate) fn check(files: &[TextFile]) -> Vec<Finding> {
             continue;
         };
         let module = rest.split('/').next().unwrap_or(rest).trim_end_matches(".rs");
-        crates.entry(name).or_default().push((module, file));
+        crates.entry(name).or_default().push((grouped(name, module), file));
     }
     crates.retain(|name, _| !EXCEPTIONS.iter().any(|(exception, _)| exception == name));
-    crates.values().flat_map(|files| cycles(&edges(files))).collect()
+    crates.iter().flat_map(|(name, files)| cycles(&edges(name, files))).collect()
+}
+
+/// The module, or the first of the group that it belongs to.
+fn grouped<'a>(name: &str, module: &'a str) -> &'a str {
+    let group = GROUPS.iter().find(|(of, modules)| *of == name && modules.contains(&module));
+    group.map_or(module, |(_, modules)| modules[0])
 }
 
 /// Looks at `crate::a::b`, at `crate::{a, b::c}`, and at names that the root of the crate exports again.
-fn edges(files: &[(&str, &TextFile)]) -> Edges {
+fn edges(name: &str, files: &[(&str, &TextFile)]) -> Edges {
     let is_root = |module: &str| module == "lib" || module == "main";
     let modules: BTreeSet<&str> =
         files.iter().map(|(module, _)| *module).filter(|module| !is_root(module)).collect();
@@ -38,8 +63,8 @@ fn edges(files: &[(&str, &TextFile)]) -> Edges {
     let exported: BTreeMap<String, String> = roots.flat_map(|(_, file)| exports(&file.code)).collect();
     let mut edges = Edges::new();
     for (module, file) in files.iter().filter(|(module, _)| !is_root(module)) {
-        for (name, line) in crate_paths(&source::without_tests(&file.code)) {
-            let target = exported.get(&name).map_or(name.as_str(), String::as_str);
+        for (path, line) in crate_paths(&source::without_tests(&file.code)) {
+            let target = grouped(name, exported.get(&path).map_or(path.as_str(), String::as_str));
             if modules.contains(target) && target != *module {
                 let targets = edges.entry((*module).to_owned()).or_default();
                 targets.entry(target.to_owned()).or_insert_with(|| (file.path.clone(), line));

@@ -1,4 +1,4 @@
-//! Only the cli prints, exits or reads the environment (xtask is not shipped and may do so too).
+//! Only the program prints, exits or reads the environment (xtask is not shipped and may do so too).
 //!
 //! These decisions belong to the program that uses a library.
 
@@ -24,6 +24,9 @@ const EFFECTS: &[&str] = &[
     "env::current_dir",
 ];
 
+/// The crates of the program itself.
+const PROGRAM: [&str; 2] = ["cli", "commands"];
+
 /// Exempt files, each with its reason.
 const EXCEPTIONS: &[(&str, &str)] = &[(
     "crates/client/src/find.rs",
@@ -41,7 +44,7 @@ fn find(file: &TextFile, exceptions: &[(&str, &str)]) -> Vec<Finding> {
     }
     let shipped = source::without_tests(&file.code);
     let judge = |(line, word): (usize, &str)| {
-        let advice = "take the value as a parameter, or return the text, and let crates/cli do it";
+        let advice = "take the value as a parameter, or return the text, and let the program do it";
         Finding::violation(&file.path, line, format!("`{word}` in a library"), advice)
     };
     source::hits(&shipped, EFFECTS).into_iter().map(judge).collect()
@@ -49,7 +52,8 @@ fn find(file: &TextFile, exceptions: &[(&str, &str)]) -> Vec<Finding> {
 
 fn is_library_source(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
-    matches!(parts.as_slice(), ["crates", name, "src", ..] if *name != "cli") && !source::is_test_path(path)
+    matches!(parts.as_slice(), ["crates", name, "src", ..] if !PROGRAM.contains(name))
+        && !source::is_test_path(path)
 }
 
 #[cfg(test)]

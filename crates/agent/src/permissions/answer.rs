@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 use tidings::Decision;
 use tidings_protocol::json::Json;
 use tidings_protocol::permissions::{Allow, DecisionClassification, Deny, PermissionUpdate};
+use tidings_protocol::ui::{AnsweredBy, RequestOutcome};
 
 use super::Ask;
-use crate::pending::{AnsweredBy, Outcome};
 
 /// The scope of an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -112,19 +112,19 @@ impl Answer {
 ///
 /// ```
 /// use tidings::Decision;
-/// use tidings_agent::pending::Outcome;
+/// use tidings_protocol::ui::RequestOutcome;
 /// use tidings_agent::permissions::{Ask, decision};
 /// use tidings_protocol::control::CanUseTool;
 ///
 /// let call = CanUseTool::new("Bash", serde_json::json!({"command": "make"}).into(), "toolu_1");
 /// let ask = Ask::new(1, "r", &call, &tidings_agent::permissions::SessionFacts::unknown());
-/// let Decision::Deny(deny) = decision(&ask, &Outcome::TimedOut) else { unreachable!() };
+/// let Decision::Deny(deny) = decision(&ask, &RequestOutcome::TimedOut) else { unreachable!() };
 /// assert_eq!(deny.message, "No decision about `Bash` came in time; this is not a refusal");
 /// ```
-pub fn decision(ask: &Ask, outcome: &Outcome<Answer>) -> Decision {
+pub fn decision(ask: &Ask, outcome: &RequestOutcome<Answer>) -> Decision {
     let tool = &ask.tool_name;
     match outcome {
-        Outcome::Answered { answer: Answer::Allow(allowed), by } => {
+        RequestOutcome::Answered { answer: Answer::Allow(allowed), by } => {
             let mut allow = Allow::default();
             allow.updated_input = Some(allowed.updated_input.clone().unwrap_or_else(|| ask.input.clone()));
             if !allowed.updates.is_empty() {
@@ -138,7 +138,7 @@ pub fn decision(ask: &Ask, outcome: &Outcome<Answer>) -> Decision {
             }
             Decision::Allow(allow)
         }
-        Outcome::Answered { answer: Answer::Deny(denied), by } => {
+        RequestOutcome::Answered { answer: Answer::Deny(denied), by } => {
             let mut deny = Deny::default();
             deny.message = denied.message.clone().unwrap_or_else(|| match by {
                 AnsweredBy::Person(_) => {
@@ -155,14 +155,16 @@ pub fn decision(ask: &Ask, outcome: &Outcome<Answer>) -> Decision {
             }
             Decision::Deny(deny)
         }
-        Outcome::TimedOut => {
+        RequestOutcome::TimedOut => {
             Decision::deny(format!("No decision about `{tool}` came in time; this is not a refusal"))
         }
-        Outcome::Disconnected => Decision::deny(format!(
+        RequestOutcome::Disconnected => Decision::deny(format!(
             "The connection was lost before a decision about `{tool}` came; this is not a refusal"
         )),
-        Outcome::Cancelled => Decision::deny(format!("The permission request for `{tool}` was withdrawn")),
-        Outcome::Lost => Decision::deny(format!(
+        RequestOutcome::Cancelled => {
+            Decision::deny(format!("The permission request for `{tool}` was withdrawn"))
+        }
+        RequestOutcome::Lost => Decision::deny(format!(
             "The program ended before a decision about `{tool}` came; this is not a refusal"
         )),
     }

@@ -21,13 +21,13 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::Serialize;
+use tidings_protocol::ui::{AnsweredBy, RequestOutcome};
 
 pub use rule_table::{Category, Rule, RuleTable, Verdict};
 pub use simple::{AutoApprove, DenyAll, Interactive, Then};
 pub use source::FetchSource;
 pub use unattended::{CacheLifetime, TimeoutAction, Unattended};
 
-use crate::pending::{AnsweredBy, Outcome};
 use crate::permissions::{Answer, Ask, Denied, Grant};
 
 /// A policy that decides permission requests before the user sees them.
@@ -120,7 +120,7 @@ impl Decided {
 
     /// The decision as the outcome of a request; `None` if the user decides. Adding a grant is left to the
     /// caller.
-    pub fn outcome(&self) -> Option<Outcome<Answer>> {
+    pub fn outcome(&self) -> Option<RequestOutcome<Answer>> {
         let answer = match &self.decision {
             PolicyDecision::Allow | PolicyDecision::AllowWithGrant(_) => Answer::allow(),
             PolicyDecision::Deny { reason } => {
@@ -130,20 +130,21 @@ impl Decided {
             }
             PolicyDecision::AskUser => return None,
         };
-        Some(Outcome::by_rule(answer, self.rule.as_str()))
+        Some(RequestOutcome::by_rule(answer, self.rule.as_str()))
     }
 }
 
 impl DecisionSource {
     /// The source of an outcome; a request without an answer was decided by its time-out.
-    pub fn of(outcome: &Outcome<Answer>) -> Self {
+    pub fn of(outcome: &RequestOutcome<Answer>) -> Self {
         match outcome {
-            Outcome::Answered { by: AnsweredBy::Person(_), .. } => DecisionSource::UserDecision,
-            Outcome::Answered { by: AnsweredBy::Grant(_), .. } => DecisionSource::CachedDecision,
-            Outcome::Answered { .. } => DecisionSource::DefaultPolicy,
-            Outcome::TimedOut | Outcome::Disconnected | Outcome::Cancelled | Outcome::Lost => {
-                DecisionSource::TimeoutDefault
-            }
+            RequestOutcome::Answered { by: AnsweredBy::Person(_), .. } => DecisionSource::UserDecision,
+            RequestOutcome::Answered { by: AnsweredBy::Grant(_), .. } => DecisionSource::CachedDecision,
+            RequestOutcome::Answered { .. } => DecisionSource::DefaultPolicy,
+            RequestOutcome::TimedOut
+            | RequestOutcome::Disconnected
+            | RequestOutcome::Cancelled
+            | RequestOutcome::Lost => DecisionSource::TimeoutDefault,
         }
     }
 }

@@ -4,19 +4,18 @@ use serde::{Deserialize, Serialize};
 use tidings::Decision;
 use tidings_protocol::control::{CanUseTool, Elicitation, ElicitationAnswer};
 use tidings_protocol::json::Json;
-use tidings_protocol::ui::{AskUserQuestionsRequest, Question, QuestionType};
+use tidings_protocol::ui::{AskUserQuestionsRequest, Question, QuestionType, RequestOutcome};
 
-use super::form::AnswerFormat;
+use super::form::{self, AnswerFormat};
 use super::validate::{self, Invalid};
-use super::{ask_user, form, plan};
-use crate::pending::Outcome;
+use super::{ask_user, plan};
 use crate::request_table::{AskKey, Keyed};
 
 /// Questions that are answered together.
 ///
 /// ```
 /// use tidings::Decision;
-/// use tidings_agent::pending::Outcome;
+/// use tidings_protocol::ui::RequestOutcome;
 /// use tidings_agent::questions::{CliReply, Inquiry, Replied, Reply};
 /// use tidings_protocol::control::CanUseTool;
 /// use tidings_protocol::json::Json;
@@ -27,7 +26,7 @@ use crate::request_table::{AskKey, Keyed};
 /// let answers = vec![Reply::new("q1", ["B"])];
 /// assert!(inquiry.check(&answers).is_empty());
 ///
-/// let outcome = Outcome::by_person(Replied::Answers(answers), "phone");
+/// let outcome = RequestOutcome::by_person(Replied::Answers(answers), "phone");
 /// let CliReply::Tool(Decision::Allow(allow)) = inquiry.cli_reply(&outcome) else { unreachable!() };
 /// let sent = allow.updated_input.ok_or("no input")?;
 /// assert!(sent.raw().as_str().ends_with(r#""answers":{"Which?":"B"}}"#));
@@ -163,7 +162,7 @@ impl Inquiry {
     }
 
     /// The reply to the CLI for an outcome. A missing answer is reported as such, and never as a refusal.
-    pub fn cli_reply(&self, outcome: &Outcome<Replied>) -> CliReply {
+    pub fn cli_reply(&self, outcome: &RequestOutcome<Replied>) -> CliReply {
         let answers = match outcome.answer() {
             Some(Replied::Answers(answers)) if self.check(answers).is_empty() => Some(answers.as_slice()),
             _ => None,
@@ -180,7 +179,7 @@ impl Inquiry {
                 CliReply::Elicitation(form::answer(self, answers))
             }
             (Origin::Form(_) | Origin::Address(_), None) => CliReply::Elicitation(match outcome {
-                Outcome::Answered { .. } => ElicitationAnswer::decline(),
+                RequestOutcome::Answered { .. } => ElicitationAnswer::decline(),
                 _ => ElicitationAnswer::cancel(),
             }),
         }
@@ -256,14 +255,14 @@ impl Field {
 }
 
 /// The message to the model if there are no answers.
-fn no_answer_message(outcome: &Outcome<Replied>) -> &'static str {
+fn no_answer_message(outcome: &RequestOutcome<Replied>) -> &'static str {
     match outcome {
-        Outcome::Answered { .. } => "The user declined to answer",
-        Outcome::TimedOut => "No answer came in time; this is not a refusal to answer",
-        Outcome::Disconnected => {
+        RequestOutcome::Answered { .. } => "The user declined to answer",
+        RequestOutcome::TimedOut => "No answer came in time; this is not a refusal to answer",
+        RequestOutcome::Disconnected => {
             "The connection was lost before an answer came; this is not a refusal to answer"
         }
-        Outcome::Cancelled => "The question was withdrawn",
-        Outcome::Lost => "The program ended before an answer came; this is not a refusal to answer",
+        RequestOutcome::Cancelled => "The question was withdrawn",
+        RequestOutcome::Lost => "The program ended before an answer came; this is not a refusal to answer",
     }
 }

@@ -4,17 +4,18 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use parking_lot::Mutex;
+use tidings_protocol::ui::{AnsweredBy, RequestOutcome};
 
 use super::inquiry::{Inquiry, Replied, Reply};
 use super::validate::Invalid;
-use crate::pending::{Already, AnsweredBy, Outcome, Refused};
+use crate::pending::{Already, Refused};
 use crate::request_table::{AskKey, OutcomeFuture, RequestTable};
 
 /// Registry of questions to the user, each with exactly one outcome. Clones share the same registry.
 ///
 /// ```
 /// use tidings_agent::AskKey;
-/// use tidings_agent::pending::AnsweredBy;
+/// use tidings_protocol::ui::AnsweredBy;
 /// use tidings_agent::questions::{Inquiry, Reply, UserInteractionRegistry};
 /// use tidings_protocol::control::CanUseTool;
 /// use tidings_protocol::json::Json;
@@ -42,7 +43,7 @@ pub enum InteractionError {
     NotFound,
     /// The question was settled before, with this outcome.
     #[error("The question was already settled")]
-    AlreadyResponded(Box<Outcome<Replied>>),
+    AlreadyResponded(Box<RequestOutcome<Replied>>),
     /// The question is already open.
     #[error("The question is already open")]
     AlreadyAsked,
@@ -70,7 +71,7 @@ impl UserInteractionRegistry {
             if let Some(requests) = registry.upgrade() {
                 let mut requests = requests.lock();
                 // It may be settled already.
-                drop(requests.settle(&abandoned, Outcome::Disconnected));
+                drop(requests.settle(&abandoned, RequestOutcome::Disconnected));
             }
         };
         requests.wait(&key, abandon).ok_or(InteractionError::AlreadyAsked)
@@ -91,36 +92,37 @@ impl UserInteractionRegistry {
             }
         }
         let (inquiry, _) =
-            requests.settle(key, Outcome::Answered { answer: Replied::Answers(answers), by })?;
+            requests.settle(key, RequestOutcome::Answered { answer: Replied::Answers(answers), by })?;
         Ok(inquiry)
     }
 
     /// Declines to answer.
     pub fn decline(&self, key: &AskKey, by: AnsweredBy) -> Result<Arc<Inquiry>, InteractionError> {
-        let (inquiry, _) = self.0.lock().settle(key, Outcome::Answered { answer: Replied::Declined, by })?;
+        let (inquiry, _) =
+            self.0.lock().settle(key, RequestOutcome::Answered { answer: Replied::Declined, by })?;
         Ok(inquiry)
     }
 
     /// Withdraws questions: the CLI cancelled them, or the turn ended.
     pub fn cancel(&self, key: &AskKey) -> Result<Arc<Inquiry>, InteractionError> {
-        let (inquiry, _) = self.0.lock().settle(key, Outcome::Cancelled)?;
+        let (inquiry, _) = self.0.lock().settle(key, RequestOutcome::Cancelled)?;
         Ok(inquiry)
     }
 
     /// Withdraws all questions of a session.
     pub fn cancel_session(&self, session_id: i64) -> Vec<Arc<Inquiry>> {
-        self.0.lock().settle_session(session_id, &Outcome::Cancelled)
+        self.0.lock().settle_session(session_id, &RequestOutcome::Cancelled)
     }
 
     /// Settles all questions of a session whose CLI has ended.
     pub fn disconnect_session(&self, session_id: i64) -> Vec<Arc<Inquiry>> {
-        self.0.lock().settle_session(session_id, &Outcome::Disconnected)
+        self.0.lock().settle_session(session_id, &RequestOutcome::Disconnected)
     }
 
     /// Withdraws all questions of a session and forgets its settled ones.
     pub fn clear_session(&self, session_id: i64) -> Vec<Arc<Inquiry>> {
         let mut requests = self.0.lock();
-        let ended = requests.settle_session(session_id, &Outcome::Cancelled);
+        let ended = requests.settle_session(session_id, &RequestOutcome::Cancelled);
         requests.forget_session(session_id);
         ended
     }
@@ -141,7 +143,7 @@ impl UserInteractionRegistry {
     }
 
     /// The outcome of settled questions, if it is still remembered.
-    pub fn outcome(&self, key: &AskKey) -> Option<Outcome<Replied>> {
+    pub fn outcome(&self, key: &AskKey) -> Option<RequestOutcome<Replied>> {
         self.0.lock().settled(key).cloned()
     }
 

@@ -4,19 +4,17 @@ use std::sync::Arc;
 
 use tidings::transport::Exit;
 use tidings::{Client, Event, Frame, Kind, TurnOutcome};
-use tidings_protocol::ui::UiMessage;
+use tidings_protocol::ui::{RequestOutcome, UiMessage};
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::DropGuard;
 
-use super::Setup;
 use super::adoption::ShownRequests;
 use super::notes::{Note, NoteReceiver};
 use super::pending_requests::{self, PendingRequests};
 use super::request_handler::RequestHandler;
-use super::status;
+use super::{Setup, status};
 use crate::fold::{self, Fold, Input, OpenedRequest};
 use crate::limits::{GATHER_TIME, SNAPSHOT_EVERY_BYTES, TICK};
-use crate::pending::Outcome;
 use crate::sink::EventSink;
 
 pub(super) struct EventTask {
@@ -265,7 +263,7 @@ impl EventTask {
     }
 
     /// Reports a cancelled request as disconnected if the agent has ended.
-    fn outcome_after_exit<A>(&self, outcome: Outcome<A>) -> Outcome<A> {
+    fn outcome_after_exit<A>(&self, outcome: RequestOutcome<A>) -> RequestOutcome<A> {
         if self.is_over || self.client.is_closed() {
             pending_requests::disconnected_if_cancelled(Some(outcome))
         } else {

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use tidings_protocol::ui::RequestOutcome;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::fold;
 use crate::limits::OPEN_MAX;
-use crate::pending::Outcome;
 use crate::permissions::{Answer, Ask};
 use crate::questions::Replied;
 use crate::request_table::AskKey;
@@ -21,17 +21,17 @@ pub(super) enum Note {
     /// epoch).
     Opened(Arc<Ask>, Option<i64>),
     /// A permission request was settled immediately, and need not be shown.
-    Decided(AskKey, Outcome<Answer>),
+    Decided(AskKey, RequestOutcome<Answer>),
     /// An open permission request was settled.
-    Settled(AskKey, Outcome<Answer>),
+    Settled(AskKey, RequestOutcome<Answer>),
     /// A request for the plan that a call proposes.
     Plan(String, oneshot::Sender<Option<String>>),
     /// A question to the user is open.
     Questioned(Box<fold::OpenedRequest>),
     /// A question to the user was settled without the user.
-    Declined(AskKey, Outcome<Replied>),
+    Declined(AskKey, RequestOutcome<Replied>),
     /// An open question to the user was settled.
-    Answered(AskKey, Outcome<Replied>),
+    Answered(AskKey, RequestOutcome<Replied>),
     /// A command is finished.
     Done(Command),
 }

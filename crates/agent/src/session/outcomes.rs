@@ -2,10 +2,11 @@
 
 use std::time::Instant;
 
+use tidings_protocol::ui::RequestOutcome;
+
 use super::Setup;
 use super::notes::Note;
 use super::request_handler::RequestHandler;
-use crate::pending::Outcome;
 use crate::permissions::Answer;
 use crate::questions::Replied;
 use crate::request_table::{AskKey, OutcomeFuture};
@@ -18,13 +19,13 @@ pub(super) trait RequestKind {
     fn cancel(setup: &Setup, key: &AskKey);
 
     /// The outcome of a settled request.
-    fn outcome(setup: &Setup, key: &AskKey) -> Option<Outcome<Self::Answer>>;
+    fn outcome(setup: &Setup, key: &AskKey) -> Option<RequestOutcome<Self::Answer>>;
 
     /// Settles the requests whose deadline has passed.
     fn expire(setup: &Setup, deadline: Instant);
 
     /// The note that reports an outcome.
-    fn note(key: AskKey, outcome: Outcome<Self::Answer>) -> Note;
+    fn note(key: AskKey, outcome: RequestOutcome<Self::Answer>) -> Note;
 }
 
 /// Permission requests for tools.
@@ -40,7 +41,7 @@ impl RequestHandler {
         key: &AskKey,
         waiting: OutcomeFuture<K::Answer>,
         deadline: Option<Instant>,
-    ) -> Outcome<K::Answer> {
+    ) -> RequestOutcome<K::Answer> {
         let mut reporter = OutcomeReporter::<K> { handler: self, key, waiting, is_reported: false };
         let outcome = reporter.wait(deadline).await;
         self.notes.send(K::note(key.clone(), outcome.clone())).await;
@@ -59,7 +60,7 @@ struct OutcomeReporter<'a, K: RequestKind> {
 }
 
 impl<K: RequestKind> OutcomeReporter<'_, K> {
-    async fn wait(&mut self, deadline: Option<Instant>) -> Outcome<K::Answer> {
+    async fn wait(&mut self, deadline: Option<Instant>) -> RequestOutcome<K::Answer> {
         if let Some(deadline) = deadline {
             tokio::select! {
                 outcome = &mut self.waiting => return outcome,
@@ -78,7 +79,7 @@ impl<K: RequestKind> Drop for OutcomeReporter<'_, K> {
         let setup = &self.handler.setup;
         // The request may be settled already; then that outcome is reported.
         K::cancel(setup, self.key);
-        let outcome = K::outcome(setup, self.key).unwrap_or(Outcome::Cancelled);
+        let outcome = K::outcome(setup, self.key).unwrap_or(RequestOutcome::Cancelled);
         self.handler.notes.send_urgent(K::note(self.key.clone(), outcome));
     }
 }
@@ -90,7 +91,7 @@ impl RequestKind for ToolPermissions {
         drop(setup.permissions.cancel(key));
     }
 
-    fn outcome(setup: &Setup, key: &AskKey) -> Option<Outcome<Answer>> {
+    fn outcome(setup: &Setup, key: &AskKey) -> Option<RequestOutcome<Answer>> {
         setup.permissions.outcome(key)
     }
 
@@ -98,7 +99,7 @@ impl RequestKind for ToolPermissions {
         drop(setup.permissions.expire(deadline));
     }
 
-    fn note(key: AskKey, outcome: Outcome<Answer>) -> Note {
+    fn note(key: AskKey, outcome: RequestOutcome<Answer>) -> Note {
         Note::Settled(key, outcome)
     }
 }
@@ -110,7 +111,7 @@ impl RequestKind for UserQuestions {
         drop(setup.questions.cancel(key));
     }
 
-    fn outcome(setup: &Setup, key: &AskKey) -> Option<Outcome<Replied>> {
+    fn outcome(setup: &Setup, key: &AskKey) -> Option<RequestOutcome<Replied>> {
         setup.questions.outcome(key)
     }
 
@@ -118,7 +119,7 @@ impl RequestKind for UserQuestions {
         drop(setup.questions.expire(deadline));
     }
 
-    fn note(key: AskKey, outcome: Outcome<Replied>) -> Note {
+    fn note(key: AskKey, outcome: RequestOutcome<Replied>) -> Note {
         Note::Answered(key, outcome)
     }
 }

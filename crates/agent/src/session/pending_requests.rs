@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tidings_protocol::ui::{
-    InteractionResolved, PermissionDetails, PermissionRequest, PermissionResolved, Resolution, UiMessage,
+    AnsweredBy, InteractionResolved, PermissionDetails, PermissionRequest, PermissionResolved,
+    RequestOutcome, Resolution, UiMessage,
 };
 
 use super::Setup;
 use super::announce::AnnouncedCalls;
 use super::notes::Note;
 use crate::fold::{Fold, Input, OpenedRequest, SettledRequest};
-use crate::pending::{AnsweredBy, Outcome};
 use crate::permissions::{Answer, Ask, Emit, Gather};
 use crate::questions::Replied;
 use crate::request_table::AskKey;
@@ -171,7 +171,7 @@ impl PendingRequests {
     }
 
     /// Reports a request that was settled as soon as it opened.
-    pub(super) fn decided(&mut self, key: &AskKey, outcome: &Outcome<Answer>) -> SettledRequest {
+    pub(super) fn decided(&mut self, key: &AskKey, outcome: &RequestOutcome<Answer>) -> SettledRequest {
         let tool = self.tools.remove(&key.tool_use_id);
         self.gather.settled(key);
         self.forget(key);
@@ -179,7 +179,11 @@ impl PendingRequests {
     }
 
     /// Reports the outcome of an open request; `None` if it was reported before.
-    pub(super) fn settled(&mut self, key: &AskKey, outcome: &Outcome<Answer>) -> Option<SettledRequest> {
+    pub(super) fn settled(
+        &mut self,
+        key: &AskKey,
+        outcome: &RequestOutcome<Answer>,
+    ) -> Option<SettledRequest> {
         self.has(key).then(|| self.decided(key, outcome))
     }
 
@@ -191,7 +195,11 @@ impl PendingRequests {
     }
 
     /// Reports the outcome of questions to the user; `None` if it was reported before.
-    pub(super) fn answered(&mut self, key: &AskKey, outcome: &Outcome<Replied>) -> Option<SettledRequest> {
+    pub(super) fn answered(
+        &mut self,
+        key: &AskKey,
+        outcome: &RequestOutcome<Replied>,
+    ) -> Option<SettledRequest> {
         self.questions.remove(&key.tool_use_id).then(|| questions_settled(key, outcome))
     }
 
@@ -199,7 +207,7 @@ impl PendingRequests {
     pub(super) fn withdraw(&mut self, key: &AskKey) -> Option<SettledRequest> {
         // This drops an answer that is held for the agent, too.
         drop(self.setup.permissions.cancel(key));
-        let outcome = self.setup.permissions.outcome(key).unwrap_or(Outcome::Cancelled);
+        let outcome = self.setup.permissions.outcome(key).unwrap_or(RequestOutcome::Cancelled);
         self.settled(key, &outcome)
     }
 
@@ -227,22 +235,26 @@ impl PendingRequests {
 
 /// The outcome of a request whose agent has ended: a cancelled one counts as disconnected, because the
 /// agent's end drops its handler in the same way as a cancellation.
-pub(super) fn disconnected_if_cancelled<A>(outcome: Option<Outcome<A>>) -> Outcome<A> {
+pub(super) fn disconnected_if_cancelled<A>(outcome: Option<RequestOutcome<A>>) -> RequestOutcome<A> {
     match outcome {
-        None | Some(Outcome::Cancelled) => Outcome::Disconnected,
+        None | Some(RequestOutcome::Cancelled) => RequestOutcome::Disconnected,
         Some(other) => other,
     }
 }
 
-fn permission(key: &AskKey, outcome: &Outcome<Answer>, batch_id: Option<String>) -> PermissionResolved {
+fn permission(
+    key: &AskKey,
+    outcome: &RequestOutcome<Answer>,
+    batch_id: Option<String>,
+) -> PermissionResolved {
     let resolution = match outcome {
-        Outcome::Answered { answer: Answer::Allow(_), .. } => Resolution::Allowed,
-        Outcome::Answered { answer: Answer::Deny(_), .. } => Resolution::Denied,
+        RequestOutcome::Answered { answer: Answer::Allow(_), .. } => Resolution::Allowed,
+        RequestOutcome::Answered { answer: Answer::Deny(_), .. } => Resolution::Denied,
         other => without_answer(other),
     };
     let mut resolved = PermissionResolved::new(key.session_id, key.tool_use_id.as_str(), resolution);
     resolved.batch_id = batch_id;
-    if let Outcome::Answered { answer, by } = outcome {
+    if let RequestOutcome::Answered { answer, by } = outcome {
         (resolved.by, resolved.rule) = author(by);
         match answer {
             Answer::Allow(allowed) => {
@@ -257,10 +269,10 @@ fn permission(key: &AskKey, outcome: &Outcome<Answer>, batch_id: Option<String>)
 }
 
 /// The event for the outcome of questions to the user.
-pub(super) fn questions_settled(key: &AskKey, outcome: &Outcome<Replied>) -> SettledRequest {
+pub(super) fn questions_settled(key: &AskKey, outcome: &RequestOutcome<Replied>) -> SettledRequest {
     let mut resolved =
         InteractionResolved::new(key.session_id, key.tool_use_id.as_str(), without_answer(outcome));
-    if let Outcome::Answered { answer, by } = outcome {
+    if let RequestOutcome::Answered { answer, by } = outcome {
         (resolved.by, resolved.reason) = author(by);
         match answer {
             Replied::Answers(answers) => resolved.answer = serde_json::to_value(answers).ok(),
@@ -271,13 +283,13 @@ pub(super) fn questions_settled(key: &AskKey, outcome: &Outcome<Replied>) -> Set
 }
 
 /// Resolution of a request that was not answered.
-fn without_answer<A>(outcome: &Outcome<A>) -> Resolution {
+fn without_answer<A>(outcome: &RequestOutcome<A>) -> Resolution {
     match outcome {
-        Outcome::Answered { .. } => Resolution::Answered,
-        Outcome::TimedOut => Resolution::TimedOut,
-        Outcome::Disconnected => Resolution::Disconnected,
-        Outcome::Cancelled => Resolution::Cancelled,
-        Outcome::Lost => Resolution::Lost,
+        RequestOutcome::Answered { .. } => Resolution::Answered,
+        RequestOutcome::TimedOut => Resolution::TimedOut,
+        RequestOutcome::Disconnected => Resolution::Disconnected,
+        RequestOutcome::Cancelled => Resolution::Cancelled,
+        RequestOutcome::Lost => Resolution::Lost,
     }
 }
 

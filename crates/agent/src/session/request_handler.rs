@@ -7,13 +7,12 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use tidings::{Decision, Options, PermissionAsk};
 use tidings_protocol::control::CanUseTool;
-use tidings_protocol::ui::UiMessage;
+use tidings_protocol::ui::{RequestOutcome, UiMessage};
 
 use super::Setup;
 use super::identical_calls::IdenticalCalls;
 use super::notes::{Note, NoteSender};
 use super::outcomes::ToolPermissions;
-use crate::pending::Outcome;
 use crate::permissions::{
     self, Answer, Ask, RegistryError, Requested, SessionFacts, SessionFolder, SessionKind,
 };
@@ -107,7 +106,7 @@ impl RequestHandler {
         }
     }
 
-    async fn outcome(&self, ask: &Ask) -> Outcome<Answer> {
+    async fn outcome(&self, ask: &Ask) -> RequestOutcome<Answer> {
         let Setup { handle, policy, permissions, clock, .. } = &*self.setup;
         let now = clock.now();
         let decided = policy.decide(ask, now);
@@ -127,7 +126,7 @@ impl RequestHandler {
                 self.wait_and_report::<ToolPermissions>(&ask.key, waiting, deadline).await
             }
             Err(error) => {
-                let outcome = Outcome::by_rule(Answer::deny(error.to_string()), "registry");
+                let outcome = RequestOutcome::by_rule(Answer::deny(error.to_string()), "registry");
                 match error {
                     // The first request stays open, and its outcome is reported once.
                     RegistryError::AlreadyAsked => outcome,
@@ -137,7 +136,7 @@ impl RequestHandler {
         }
     }
 
-    async fn decided(&self, ask: &Ask, outcome: Outcome<Answer>) -> Outcome<Answer> {
+    async fn decided(&self, ask: &Ask, outcome: RequestOutcome<Answer>) -> RequestOutcome<Answer> {
         self.notes.send(Note::Decided(ask.key.clone(), outcome.clone())).await;
         outcome
     }

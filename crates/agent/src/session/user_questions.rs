@@ -2,15 +2,15 @@
 
 use tidings::ElicitationAsk;
 use tidings::control::{CanUseTool, ElicitationAnswer};
-use tidings_protocol::ui::{OptionDetails, PlanProposed, QuestionDetails, QuestionKind, QuestionNote};
-
+use tidings_protocol::ui::{
+    OptionDetails, PlanProposed, QuestionDetails, QuestionKind, QuestionNote, RequestOutcome,
+};
 use tokio::sync::oneshot;
 
 use super::notes::Note;
 use super::outcomes::UserQuestions;
 use super::request_handler::{HandlerDecision, RequestHandler, deadline};
 use crate::fold::OpenedRequest;
-use crate::pending::Outcome;
 use crate::questions::{Choice, CliReply, Field, Inquiry, InteractionError, Origin, Replied};
 use crate::request_table::AskKey;
 
@@ -53,10 +53,10 @@ impl RequestHandler {
         }
     }
 
-    async fn ask_user(&self, inquiry: Inquiry, agent_id: Option<&str>) -> Outcome<Replied> {
+    async fn ask_user(&self, inquiry: Inquiry, agent_id: Option<&str>) -> RequestOutcome<Replied> {
         let key = inquiry.key.clone();
         if !self.setup.policy.supports_interaction() {
-            let outcome = Outcome::by_rule(Replied::Declined, "no user can be asked");
+            let outcome = RequestOutcome::by_rule(Replied::Declined, "no user can be asked");
             return self.declined(key, outcome).await;
         }
         let deadline = deadline(self.setup.ask_limit);
@@ -67,7 +67,7 @@ impl RequestHandler {
                 self.wait_and_report::<UserQuestions>(&key, waiting, deadline).await
             }
             Err(error) => {
-                let outcome = Outcome::by_rule(Replied::Declined, error.to_string());
+                let outcome = RequestOutcome::by_rule(Replied::Declined, error.to_string());
                 match error {
                     // The first question stays open, and its outcome is reported once.
                     InteractionError::AlreadyAsked => outcome,
@@ -77,7 +77,7 @@ impl RequestHandler {
         }
     }
 
-    async fn declined(&self, key: AskKey, outcome: Outcome<Replied>) -> Outcome<Replied> {
+    async fn declined(&self, key: AskKey, outcome: RequestOutcome<Replied>) -> RequestOutcome<Replied> {
         self.notes.send(Note::Declined(key, outcome.clone())).await;
         outcome
     }

@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 use tidings_agent::OutcomeFuture;
-use tidings_agent::pending::Outcome;
 use tidings_agent::permissions::{Answer, Ask, PermissionRegistry, Requested};
+use tidings_protocol::ui::RequestOutcome;
 
 pub(crate) const NOW: Timestamp = Timestamp::UNIX_EPOCH;
 
@@ -16,7 +16,7 @@ pub(crate) fn wait(registry: &PermissionRegistry, ask: Ask) -> OutcomeFuture<Ans
 }
 
 /// Registers a request that is settled immediately.
-pub(crate) fn settled(registry: &PermissionRegistry, ask: Ask) -> Outcome<Answer> {
+pub(crate) fn settled(registry: &PermissionRegistry, ask: Ask) -> RequestOutcome<Answer> {
     match registry.request(ask, None, NOW).unwrap() {
         Requested::Settled(outcome) => outcome,
         other => panic!("the request is open: {other:?}"),

@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use stand_in::{Scene, StandIn};
 use tidings::Options;
 use tidings::transport::Transport;
-use tidings_agent::pending::AnsweredBy;
 use tidings_agent::permissions::{Answer, BatchResponse, Member, Response, Scope};
 use tidings_agent::policy::{AutoApprove, DenyAll, Interactive};
 use tidings_agent::questions::Reply;
@@ -22,9 +22,7 @@ use tidings_agent::{
     Agent, AskKey, ChannelEventSink, ChannelInputSource, Clock, Command, ControllerInputPayload,
     FrontendInput, Setup, TurnId, UiMessage, run_with_frontend,
 };
-use tidings_protocol::ui::{Resolution, SessionPhase, StopReason};
-
-use stand_in::{Scene, StandIn};
+use tidings_protocol::ui::{AnsweredBy, Resolution, SessionPhase, StopReason};
 
 const LIST: &str = r#"
     [[turn]]

@@ -7,14 +7,13 @@ use jiff::Timestamp;
 use serde_json::json;
 use tidings::Options;
 use tidings::transport::Exit;
-use tidings_agent::pending::AnsweredBy;
 use tidings_agent::permissions::{Answer, Ask, BatchResponse, Member, Response};
 use tidings_agent::policy::{Decided, DecisionSource, Interactive, PermissionPolicy, PolicyDecision};
 use tidings_agent::session::Batches;
 use tidings_agent::{
     Agent, AskKey, ChannelEventSink, Clock, Command, ControllerInputPayload, Setup, TurnId, UiMessage,
 };
-use tidings_protocol::ui::{PermissionResolved, Resolution, SessionPhase};
+use tidings_protocol::ui::{AnsweredBy, PermissionResolved, Resolution, SessionPhase};
 
 use crate::session::puppet::{Puppet, interactive};
 use crate::session::stand_in::StandIn;

@@ -3,11 +3,12 @@
 use std::str::FromStr;
 use std::time::Duration;
 
+use tidings_api::Code;
+use tidings_journal::{Class, Event, EventForms};
 use tidings_protocol::ui::UiMessage;
+use tidings_sessions::Error;
 use tokio::time::Instant;
 
-use crate::error::{Code, Error};
-use crate::journal::{Class, Event, EventForms};
 use crate::limits::{COALESCED_BYTES_MAX, COALESCED_MAX};
 
 /// The delivery of deltas that a subscriber requested.

@@ -1,16 +1,16 @@
 //! Makes the `OpenAPI` document from the routes, for `make schema`.
 
+use tidings_api::Scope;
+use utoipa::openapi::content::ContentBuilder;
 use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{
     ComponentsBuilder, Info, OpenApi, OpenApiBuilder, Ref, RefOr, Response, ResponseBuilder,
-    content::ContentBuilder,
 };
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 
 use super::{health, rest};
 use crate::auth;
-use crate::caller::Scope;
 use crate::http::route::Route;
 
 /// The name of the security scheme.

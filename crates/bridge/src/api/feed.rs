@@ -6,12 +6,12 @@
 
 use futures_util::FutureExt as _;
 use tidings_api::ResyncReason;
+use tidings_journal::broadcast::{Cut, Delivery, Subscription};
+use tidings_journal::{Cursor, Event, JournalError};
+use tidings_sessions::running::frames::FRAME;
 
 use super::deltas::{Deltas, HeldDeltas};
-use crate::broadcast::{Cut, Delivery, Subscription};
-use crate::journal::{Cursor, Event, JournalError};
 use crate::limits::CHUNK_BYTES;
-use crate::sessions::running::frames::FRAME;
 
 /// Writes events in one protocol.
 pub(crate) trait Encoder {

@@ -9,13 +9,12 @@ use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
+use tidings_api::{Code, INPUT_BYTES_MAX};
+use tidings_sessions::remote::{ForwardedRequest, ForwardedResponse};
+use tidings_sessions::{Caller, Error};
 
 use super::Api;
-use crate::caller::Caller;
-use crate::error::{Code, Error};
 use crate::fleet::Forwarded;
-use crate::limits::INPUT_BYTES_MAX;
-use crate::sessions::remote::{ForwardedRequest, ForwardedResponse};
 
 /// Routes below a session that read its folder or the memory of its server.
 const AT_OWNER: [&str; 8] = ["diff", "file", "files", "models", "prompts", "queue", "tree", "worktree"];
@@ -95,7 +94,7 @@ fn chosen(api: &Api, method: &Method, uri: &Uri) -> Result<Option<(String, Strin
 
 async fn send(api: &Api, node: String, path: String, request: Request) -> Result<Response, Error> {
     let caller = request.extensions().get::<Caller>().cloned();
-    let caller = caller.ok_or_else(crate::http::unauthorized)?;
+    let caller = caller.ok_or_else(tidings_sessions::unauthorized)?;
     let (parts, body) = request.into_parts();
     let text = |name: &str| Some((name.to_owned(), parts.headers.get(name)?.to_str().ok()?.to_owned()));
     let body = to_bytes(body, INPUT_BYTES_MAX)

@@ -5,17 +5,16 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
+use tidings_api::{Code, Scope};
+use tidings_base::plural::counted;
+use tidings_sessions::{Caller, Error, Sessions};
 use tokio_util::sync::CancellationToken;
 
 use super::metrics::Metrics;
-use crate::caller::{Caller, Scope};
-use crate::error::{Code, Error};
 use crate::fleet::Fleet;
 use crate::http::route::{Route, route};
 use crate::http::scope::needs_later;
 use crate::notify::Notifications;
-use crate::plural::counted;
-use crate::sessions::Sessions;
 
 /// State of these routes.
 #[derive(Debug, Clone)]

@@ -8,13 +8,11 @@ use std::time::Duration;
 use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
+use tidings_sessions::{Caller, Error, Sessions};
 use tokio::time::Instant;
 
-use crate::caller::Caller;
-use crate::error::Error;
 use crate::fleet::Fleet;
 use crate::notify::Notifications;
-use crate::sessions::Sessions;
 
 /// Upper bounds of the histogram's buckets. A stream counts when it begins.
 const BUCKETS_MS: [u64; 9] = [1, 2, 5, 10, 25, 100, 250, 1000, 5000];

@@ -28,29 +28,26 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::DefaultBodyLimit;
-use axum::middleware;
+use axum::{Router, middleware};
+use tidings_sessions::archive::Archive;
+use tidings_sessions::{Caller, Error, Sessions, unauthorized};
 use tokio::sync::{Semaphore, broadcast};
 use tokio_util::sync::CancellationToken;
 
+pub use crate::http::openapi::openapi;
 pub use acp::LocalEditor;
 #[cfg(feature = "openapi")]
 pub use describe::describe;
 pub use page::page;
 pub use transcripts::Transcripts;
 
-use crate::archive::Archive;
 use crate::auth::Peer;
-use crate::caller::Caller;
-use crate::error::Error;
 use crate::fleet::Fleet;
-pub use crate::http::openapi::openapi;
-use crate::http::{name_requests, route, unauthorized};
+use crate::http::{name_requests, route};
 use crate::limits::{BODY_REQUEST_BYTES_MAX, REVOCATIONS_MAX, SOCKETS_MAX};
 use crate::marks::Marks;
 use crate::notify::{Notifications, Notifier};
-use crate::sessions::Sessions;
 
 /// The WebSocket subprotocol of `/v1/ws`.
 pub const PROTOCOL: &str = "tidings.v1";

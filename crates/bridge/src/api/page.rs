@@ -14,8 +14,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use ring::digest::{SHA256, digest};
-
-use crate::hex::hex;
+use tidings_base::hex::hex;
 
 /// The content security policy: only files from this server, nothing inline, and no text that becomes code.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; \

@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use tidings_api::SessionView;
+use tidings_journal::{Cursor, Event, Journal, JournalError, Key, Max, Verdict};
 use tidings_protocol::mobile::MobileMessage;
 
 use super::mobile::{MessagePosition, MobileTranslator};
-use crate::journal::{Cursor, Event, Journal, JournalError, Key, Max, Verdict};
 use crate::limits::{RECOVERY_CHECKPOINTS_MAX, RECOVERY_PART_BYTES, RECOVERY_PART_EVENTS};
 
 /// Events that are read from the journal at once.

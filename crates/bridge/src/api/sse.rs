@@ -14,8 +14,13 @@ use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use serde::Deserialize;
-use tidings_api::{Notice, Subscribed, Verdict};
-use tokio::sync::broadcast::{self, error::RecvError};
+use tidings_api::{Code, Notice, Scope, Subscribed, Verdict};
+use tidings_journal::broadcast::SubscribeOptions;
+use tidings_journal::limits::LONG_EVENT_BYTES;
+use tidings_journal::{Cursor, Event};
+use tidings_sessions::{Caller, Error, Sessions};
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use super::Api;
@@ -26,13 +31,8 @@ use super::recovery::Start;
 use super::stream_lifetime::{StreamEnd, StreamLifetime, retry_ms};
 use super::visibility::{self, Visibility};
 use super::wire::{self, Dialect, DialectTranslator, EncodedMessage};
-use crate::broadcast::SubscribeOptions;
-use crate::caller::{Caller, Scope};
-use crate::error::{Code, Error};
 use crate::http::{Path, Query};
-use crate::journal::{Cursor, Event};
-use crate::limits::{CHUNK_BYTES, HEARTBEAT, LONG_EVENT_BYTES};
-use crate::sessions::Sessions;
+use crate::limits::{CHUNK_BYTES, HEARTBEAT};
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct SessionEventsQuery {
@@ -443,7 +443,7 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use crate::journal::{Class, Draft, Epoch, Kind};
+    use tidings_journal::{Class, Draft, Epoch, Kind};
 
     #[test]
     fn k6_a_long_event_is_written_in_parts_of_the_stored_bytes() {

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use futures_core::future::BoxFuture;
 use parking_lot::Mutex;
 use tidings::Ids;
-use tokio::sync::broadcast::{self, error::RecvError};
+use tidings_sessions::Caller;
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
 use super::Api;
-use crate::caller::Caller;
 use crate::http::Connection;
 
 /// The reason why a stream must end.

@@ -4,12 +4,9 @@
 use std::collections::HashMap;
 
 use tidings_api::{Notice, SessionView};
-
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::journal::AuditEntry;
-use crate::limits::LIST_MAX;
-use crate::sessions::Sessions;
+use tidings_journal::AuditEntry;
+use tidings_journal::limits::LIST_MAX;
+use tidings_sessions::{Caller, Error, Sessions};
 
 /// Finds a session that the caller may see.
 pub(crate) async fn session(sessions: &Sessions, caller: &Caller, name: &str) -> Result<SessionView, Error> {

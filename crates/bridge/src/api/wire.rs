@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::str::FromStr;
 
 use tidings_agent::dialect::to_ui;
+use tidings_api::Code;
+use tidings_journal::Event;
 use tidings_protocol::mobile::MobileMessage;
+use tidings_sessions::Error;
+use tidings_sessions::running::frames::FRAME;
 
 use super::mobile;
-use crate::error::{Code, Error};
-use crate::journal::Event;
-use crate::sessions::running::frames::FRAME;
 
 /// A dialect in which events are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

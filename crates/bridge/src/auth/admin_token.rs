@@ -6,10 +6,12 @@
 use std::net::SocketAddr;
 use std::path::Path;
 
+use tidings_api::Code;
+use tidings_sessions::secret::{self, Random, Secret};
+use tidings_sessions::{Error, private};
+
 use super::peer::Peer;
-use super::secret::{self, Random, Secret};
-use super::{Auth, peer_user, private};
-use crate::error::{Code, Error};
+use super::{Auth, peer_user};
 
 /// The name of the file in the data folder.
 const FILE: &str = "token";

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use tidings_journal::AuditDraft;
+use tidings_sessions::Caller;
+use tidings_sessions::limits::AUDIT_RULE_CHARS;
+
 use super::Auth;
 use super::peer::Peer;
-use crate::caller::Caller;
-use crate::journal::AuditDraft;
-use crate::limits::AUDIT_RULE_CHARS;
 
 /// A sink for audit log entries. It must not block.
 pub type AuditSink = Arc<dyn Fn(AuditDraft) + Send + Sync>;

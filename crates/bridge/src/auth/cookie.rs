@@ -2,10 +2,9 @@
 
 use axum::http::HeaderMap;
 use axum::http::header::COOKIE;
+use tidings_sessions::secret::Secret;
 
 use super::hosts::Scheme;
-use super::secret::Secret;
-
 use crate::limits::COOKIES_SAME_NAME_MAX;
 
 /// The longest lifetime that browsers accept.

@@ -8,12 +8,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use subtle::{Choice, ConditionallySelectable as _};
 use tidings_agent::permissions::is_hidden;
-use tidings_api::{Device, NewDevice};
+use tidings_api::{Code, Device, NewDevice, Scope, Scopes};
+use tidings_sessions::secret::{Fingerprint, Random, Secret};
+use tidings_sessions::{Caller, Error, private};
 
-use super::private;
-use super::secret::{Fingerprint, Random, Secret};
-use crate::caller::{Caller, Scope, Scopes};
-use crate::error::{Code, Error};
 use crate::limits::{DEVICE_FOLDERS_MAX, DEVICE_NAME_CHARS_MAX, DEVICE_SEEN_AGAIN, DEVICES_MAX};
 
 /// The default scopes of a device, chosen for phones.

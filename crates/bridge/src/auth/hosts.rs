@@ -5,7 +5,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use crate::error::{Code, Error};
+use tidings_api::Code;
+use tidings_sessions::Error;
 
 /// The allowed hosts and origins of a server.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -6,24 +6,18 @@
 
 mod admin_token;
 mod audit;
-pub(crate) mod capabilities;
 mod cookie;
 mod devices;
 mod environment;
-pub mod folder_policies;
 mod headers;
 mod hosts;
 mod pairing;
-pub mod paths;
 mod peer;
 mod peer_user;
-mod private;
 mod rates;
 mod recent_results;
 mod request_check;
 mod routes;
-mod secret;
-pub mod trust;
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -33,7 +27,12 @@ use axum::{Router, middleware};
 use parking_lot::Mutex;
 use tidings::Ids;
 use tidings_agent::Clock;
-use tidings_api::{Device, NewDevice};
+use tidings_api::{Code, Device, NewDevice, Scopes};
+use tidings_sessions::folder_policies::FolderPolicies;
+use tidings_sessions::private::data_folder;
+use tidings_sessions::secret::{Fingerprint, Random, Secret};
+use tidings_sessions::trust::Trust;
+use tidings_sessions::{Caller, Error};
 use tokio::sync::{Notify, broadcast, watch};
 
 pub use admin_token::read_admin_token;
@@ -42,22 +41,14 @@ pub use environment::environment;
 pub use hosts::{Names, Scheme};
 pub(crate) use pairing::{OpenCode, SharedCodes, TakenCode};
 pub use peer::Peer;
-pub(crate) use private::{create as create_private, read as read_private, replace as replace_private};
-pub use private::{data_folder, private_folder};
 pub use rates::{Rate, Rates};
 #[cfg(feature = "openapi")]
 pub(crate) use routes::routes;
-pub(crate) use secret::Fingerprint;
-pub use secret::{Random, Secret};
 
 use self::devices::{DevicePlan, Devices};
-use self::folder_policies::FolderPolicies;
 use self::pairing::{Codes, FoundCode};
 use self::rates::Limiter;
 use self::recent_results::RecentResults;
-use self::trust::Trust;
-use crate::caller::{Caller, Scopes};
-use crate::error::{Code, Error};
 use crate::http::{name_requests, route};
 use crate::limits::{CODE_LIFETIME, CODE_SHARED_WAIT, DEVICE_REPEATED_FOR, REVOKED_MAX};
 

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use futures_core::future::BoxFuture;
 use subtle::Choice;
-use tidings_api::NewDevice;
+use tidings_api::{Code, NewDevice};
+use tidings_sessions::Error;
+use tidings_sessions::secret::{Fingerprint, Random, Secret};
 
 use super::devices::DevicePlan;
-use super::secret::{Fingerprint, Random, Secret};
-use crate::error::{Code, Error};
 use crate::limits::{CODE_LIFETIME, CODE_TRIES_MAX, CODES_MAX};
 
 /// Codes that all servers of a fleet know.

@@ -7,9 +7,10 @@ use std::num::NonZeroU32;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use tidings_api::Code;
+use tidings_sessions::Error;
 
 use super::peer::Peer;
-use crate::error::{Code, Error};
 use crate::limits::RATE_ADDRESSES_MAX;
 
 /// A burst, and one more request after each period.

@@ -4,10 +4,10 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use tidings_api::NewDevice;
+use tidings_api::{Code, NewDevice};
+use tidings_sessions::Error;
+use tidings_sessions::secret::Fingerprint;
 
-use super::secret::Fingerprint;
-use crate::error::{Code, Error};
 use crate::limits::DEVICE_REPEATS_MAX;
 
 /// Recent results by command id. They contain secrets, so they are kept briefly and never on disk.

@@ -7,14 +7,15 @@ use axum::http::uri::PathAndQuery;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use tokio::sync::broadcast::{self, error::RecvError};
+use tidings_api::Code;
+use tidings_sessions::{Caller, Error};
+use tokio::sync::broadcast;
+use tokio::sync::broadcast::error::RecvError;
 use tracing::{Instrument as _, info_span};
 
 use super::hosts::{Host, Origin, authority};
 use super::peer::Peer;
 use super::{Auth, cookie};
-use crate::caller::Caller;
-use crate::error::{Code, Error};
 use crate::http::RequestName;
 
 /// The credential that a path needs.

@@ -11,16 +11,15 @@ use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
 use serde::Deserialize;
 use tidings_api::{
-    CredentialKind, Device, DeviceList, FolderDefaults, FolderDefaultsList, FolderPolicyList, GrantScopes,
-    NewCredential, NewDevice, PairRequest, PairingCode, SetFolderPolicy, TrustRequest,
+    Code, CredentialKind, Device, DeviceList, FolderDefaults, FolderDefaultsList, FolderPolicyList,
+    GrantScopes, NewCredential, NewDevice, PairRequest, PairingCode, Scope, SetFolderPolicy, TrustRequest,
 };
+use tidings_sessions::{Caller, Error};
 
-use super::devices::plain_name;
+use super::devices::{self, plain_name};
 use super::peer::Peer;
 use super::request_check::RequestScheme;
-use super::{Auth, cookie, devices};
-use crate::caller::{Caller, Scope};
-use crate::error::{Code, Error};
+use super::{Auth, cookie};
 use crate::http::route::{Route, route};
 use crate::http::scope::needs_later;
 use crate::http::{Body, Path, Query, idempotency_key};

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use tidings_fleet::limits::{HEAD_PAGES, HEADS_EVERY, PAGE_HEADS_MAX};
 use tidings_fleet::{HeadPage, Name, SessionHead, page_of};
+use tidings_sessions::Sessions;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -11,7 +12,6 @@ use super::Fleet;
 use super::heads::{self, ComparedHead, IsSame};
 use super::outgoing::{MissingEvents, ServerRequest};
 use crate::limits::{ANNOUNCE_EVERY, ASK_AFTER, ASKED_SESSIONS, HASH_AFTER, HASHES_AT_ONCE};
-use crate::sessions::Sessions;
 
 /// A page as it was announced last.
 #[derive(Default)]

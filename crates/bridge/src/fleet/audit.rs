@@ -11,16 +11,15 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
-use tidings_api::FleetAudit;
+use tidings_api::{Code, FleetAudit};
 use tidings_fleet::{AuditHead, Name};
+use tidings_journal::{AUDIT_START, DocumentChange, Journal, JournalError, verify_audit};
+use tidings_sessions::{Error, Sessions};
 use tokio_util::sync::CancellationToken;
 
 use super::Fleet;
 use super::outgoing::{ServerRequest, ServerResponse};
-use crate::error::{Code, Error};
-use crate::journal::{AUDIT_START, DocumentChange, Journal, JournalError, verify_audit};
 use crate::limits::AUDIT_HEAD_EVERY;
-use crate::sessions::Sessions;
 
 /// The kind and the id of the document with the heads of other servers.
 const DOCUMENT: &str = "fleet";

@@ -5,18 +5,16 @@
 
 use std::collections::BTreeSet;
 
-use tidings_api::{CreateSession, FleetContinue, SessionView};
+use tidings_api::{Code, CreateSession, FleetContinue, Scope, SessionView};
+use tidings_base::plural::counted;
 use tidings_fleet::{Lease, Name};
 use tidings_protocol::ui::UiMessage;
+use tidings_sessions::private::create as create_private;
+use tidings_sessions::{Caller, Error, LostSession, Sessions};
 use tokio_util::sync::CancellationToken;
 
 use super::session_file::SessionFileWriter;
-use super::{Fleet, heads};
-use crate::auth::create_private;
-use crate::caller::{Caller, Scope};
-use crate::error::{Code, Error};
-use crate::plural::counted;
-use crate::sessions::{LostSession, Sessions};
+use super::{Fleet, fleet_error, heads};
 
 impl Fleet {
     /// Continues a session of a lost server here, in a session of this server.
@@ -40,7 +38,10 @@ impl Fleet {
         let left_out = self.check_complete(sessions, &lost, &request).await?;
         let cwd = sessions.folder(caller, request.cwd.as_deref().unwrap_or(&lost.view.cwd))?;
         // From here on no other server continues it.
-        self.roster().claim(&lost.key, &Name::new(&lost.node)?).await?;
+        self.roster()
+            .claim(&lost.key, &Name::new(&lost.node).map_err(fleet_error)?)
+            .await
+            .map_err(fleet_error)?;
         let resume = SessionFileWriter::id_of(&lost.key);
         let path = sessions.session_file(&cwd, &resume)?;
         if !path.exists() {
@@ -97,7 +98,9 @@ impl Fleet {
         lost: &LostSession,
         request: &FleetContinue,
     ) -> Result<Option<String>, Error> {
-        let Some(head) = self.roster().head(&Name::new(&lost.node)?, &lost.key) else { return Ok(None) };
+        let Some(head) = self.roster().head(&Name::new(&lost.node).map_err(fleet_error)?, &lost.key) else {
+            return Ok(None);
+        };
         let missing = head.last.saturating_sub(lost.head.seq);
         let journal = sessions.broadcast().journal();
         let epoch = lost.head.epoch.number();
@@ -181,9 +184,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::broadcast::Broadcast;
-    use crate::journal::{Epoch, MemoryJournal, Opening};
-    use crate::sessions::Config;
+    use tidings_journal::broadcast::Broadcast;
+    use tidings_journal::{Epoch, MemoryJournal, Opening};
+    use tidings_sessions::Config;
 
     #[tokio::test]
     async fn r13_a_repeated_continue_returns_the_first_session_when_the_lost_server_is_back() {

@@ -4,15 +4,15 @@
 //! rights for a device than its own membership has.
 
 use serde_json::Value;
+use tidings_api::{Code, Scope, Scopes};
 use tidings_fleet::{Member, Name};
+use tidings_sessions::Error;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
 use super::outgoing::ServerRequest;
-use super::{Fleet, pairing};
+use super::{Fleet, fleet_error, pairing};
 use crate::auth::Auth;
-use crate::caller::{Scope, Scopes};
-use crate::error::{Code, Error};
 
 /// The kind of their records.
 const DEVICE: &str = "device";
@@ -72,7 +72,7 @@ async fn publish(fleet: &Fleet, auth: &Auth) -> Result<(), Error> {
 async fn publish_one(fleet: &Fleet, id: &str, device: Value) -> Result<(), Error> {
     let code = device.get("pairing").and_then(Value::as_str).map(str::to_owned);
     if let Some(join) = &fleet.0.join {
-        fleet.roster().put(join.admin(), DEVICE, id, Some(device)).await?;
+        fleet.roster().put(join.admin(), DEVICE, id, Some(device)).await.map_err(fleet_error)?;
     } else {
         let member = fleet.roster().member(fleet.node()).ok_or_else(|| {
             Error::new(Code::Unavailable, "The membership of this server is not known yet", "")
@@ -146,14 +146,14 @@ pub(super) async fn add_for(fleet: &Fleet, from: &Member, device: Value) -> Resu
     if fleet.roster().record(DEVICE, &id).is_some() {
         return Err(Error::new(Code::Conflict, "There is such a device, or there was", "pair it again"));
     }
-    fleet.roster().put(join.admin(), DEVICE, &id, Some(device)).await?;
+    fleet.roster().put(join.admin(), DEVICE, &id, Some(device)).await.map_err(fleet_error)?;
     Ok(())
 }
 
 /// Removes a device from the fleet.
 pub(super) async fn revoke_for(fleet: &Fleet, id: &str) -> Result<(), Error> {
     let admin = fleet.join()?.admin().clone();
-    fleet.roster().put(&admin, DEVICE, id, None).await?;
+    fleet.roster().put(&admin, DEVICE, id, None).await.map_err(fleet_error)?;
     Ok(())
 }
 

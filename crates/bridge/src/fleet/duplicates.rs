@@ -4,13 +4,13 @@ use std::collections::HashMap;
 
 use tidings_api::{Notice, SessionView};
 use tidings_fleet::Name;
+use tidings_journal::JournalError;
+use tidings_journal::limits::LIST_MAX;
+use tidings_sessions::Sessions;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
 use super::Fleet;
-use crate::journal::JournalError;
-use crate::limits::LIST_MAX;
-use crate::sessions::Sessions;
 
 /// Notes all rows and the folders of all servers until it is stopped. Clients list the sessions again when
 /// other rows are hidden.

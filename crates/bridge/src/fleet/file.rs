@@ -3,10 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use tidings_api::Code;
 use tidings_fleet::{FleetSecret, Identity, Invite, Keyring, MemberKind, Name, PublicKey, SigningKey};
+use tidings_sessions::Error;
+use tidings_sessions::private::{create as create_private, read as read_private, replace as replace_private};
+use tidings_sessions::secret::Random;
 
-use crate::auth::{Random, create_private, read_private, replace_private};
-use crate::error::{Code, Error};
+use super::fleet_error;
 
 const NAME: &str = "fleet.json";
 
@@ -58,8 +61,10 @@ impl FleetFile {
         kind: MemberKind,
         encrypted: bool,
     ) -> Result<Self, Error> {
-        let (key, admin) = (SigningKey::generate()?, SigningKey::generate()?);
-        let secret = if encrypted { Some(FleetSecret::generate()?.to_text()) } else { None };
+        let (key, admin) =
+            (SigningKey::generate().map_err(fleet_error)?, SigningKey::generate().map_err(fleet_error)?);
+        let secret =
+            if encrypted { Some(FleetSecret::generate().map_err(fleet_error)?.to_text()) } else { None };
         Ok(FleetFile {
             url: url.to_owned(),
             fleet,
@@ -89,14 +94,14 @@ impl FleetFile {
             storage: None,
             keep_days: None,
             admin: invite.admin,
-            seed: SigningKey::generate()?.to_text(),
+            seed: SigningKey::generate().map_err(fleet_error)?.to_text(),
             admin_seed: None,
             secret: None,
             key_generation: 0,
             old_secrets: Vec::new(),
             folder: None,
         };
-        file.set_keys(&invite.fleet_keys()?);
+        file.set_keys(&invite.fleet_keys().map_err(fleet_error)?);
         Ok(file)
     }
 
@@ -153,19 +158,19 @@ impl FleetFile {
         let old = self.old_secrets.iter().map(|(generation, secret)| (*generation, secret));
         let keys: Result<Vec<(u64, FleetSecret)>, Error> = old
             .chain(newest)
-            .map(|(generation, secret)| Ok((generation, FleetSecret::parse(secret)?)))
+            .map(|(generation, secret)| Ok((generation, FleetSecret::parse(secret).map_err(fleet_error)?)))
             .collect();
         Ok(Identity {
             fleet: self.fleet.clone(),
             node: self.node.clone(),
-            key: SigningKey::parse(&self.seed)?,
+            key: SigningKey::parse(&self.seed).map_err(fleet_error)?,
             admin: self.admin,
             secrets: Keyring::of(keys?),
         })
     }
 
     pub(crate) fn admin_key(&self) -> Result<Option<SigningKey>, Error> {
-        Ok(self.admin_seed.as_deref().map(SigningKey::parse).transpose()?)
+        Ok(self.admin_seed.as_deref().map(SigningKey::parse).transpose().map_err(fleet_error)?)
     }
 }
 

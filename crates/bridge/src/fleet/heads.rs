@@ -8,12 +8,12 @@ use base64::engine::general_purpose::STANDARD;
 use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
 use tidings_fleet::{Name, SessionHead};
+use tidings_journal::limits::LIST_MAX;
+use tidings_journal::{Commit, Cursor, Epoch, Event, Journal, JournalError, Key, Max};
+use tidings_sessions::{Error, SessionExtent, Sessions};
 use tokio::time::Instant;
 
-use crate::error::Error;
-use crate::journal::{Commit, Cursor, Epoch, Event, Journal, JournalError, Key, Max};
-use crate::limits::{HASHED_EVENTS, LIST_MAX};
-use crate::sessions::{SessionExtent, Sessions};
+use crate::limits::HASHED_EVENTS;
 
 /// The events that the journal has of a session.
 #[derive(Debug, Clone)]

@@ -8,16 +8,15 @@ use axum::{Extension, Router};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures_core::future::BoxFuture;
+use tidings_api::{Code, Scope, Scopes};
 use tidings_fleet::limits::REPLY_BYTES_MAX;
 use tidings_fleet::{Handler, Incoming, Member};
+use tidings_sessions::{Caller, Error, Sessions};
 use tower::ServiceExt as _;
 
 use super::outgoing::{ServerRequest, ServerResponse};
 use super::{Fleet, audit, devices, targets};
 use crate::auth::Auth;
-use crate::caller::{Caller, Scope, Scopes};
-use crate::error::{Code, Error};
-use crate::sessions::Sessions;
 
 /// Marks a request that another server has forwarded: it is not forwarded again.
 #[derive(Debug, Clone, Copy)]

@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
+use tidings_api::Code;
 use tidings_fleet::limits::{BEAT_EVERY, CHECKPOINT_EVERY, RETRY_MAX};
 use tidings_fleet::{ErrorKind, FleetSecret, Name, fetch_key};
+use tidings_journal::DocumentChange;
+use tidings_sessions::{Error, Sessions};
 use tokio_util::sync::CancellationToken;
 
-use super::Fleet;
-use crate::error::{Code, Error};
-use crate::journal::DocumentChange;
-use crate::sessions::Sessions;
+use super::{Fleet, fleet_error};
 
 /// The kind of the documents with signed values of the shared state.
 const DOCUMENT: &str = "fleet_state";
@@ -138,9 +138,9 @@ impl Fleet {
         }
         if let Some(join) = &self.0.join {
             let newest = secrets.generation().unwrap_or_default();
-            return Ok(self.roster().announce_key(join.admin(), newest).await?);
+            return Ok(self.roster().announce_key(join.admin(), newest).await.map_err(fleet_error)?);
         }
-        let (generation, secret) = fetch_key(&self.0.link).await?;
+        let (generation, secret) = fetch_key(&self.0.link).await.map_err(fleet_error)?;
         self.add_key(generation, secret)
     }
 
@@ -159,7 +159,7 @@ impl Fleet {
     /// the server cannot read what comes later.
     pub(crate) async fn remove(&self, node: &str) -> Result<(), Error> {
         let admin = self.join()?.admin().clone();
-        let name = Name::new(node)?;
+        let name = Name::new(node).map_err(fleet_error)?;
         if name == *self.node() {
             let message = "This server has the key of the fleet's admin, and cannot remove itself";
             return Err(Error::new(
@@ -182,7 +182,7 @@ impl Fleet {
                 hint,
             ));
         }
-        self.roster().remove_member(&admin, &name).await?;
+        self.roster().remove_member(&admin, &name).await.map_err(fleet_error)?;
         self.rotate_key()
     }
 
@@ -197,7 +197,7 @@ impl Fleet {
             return Ok(());
         }
         // It is announced by the task that follows the key.
-        self.add_key(generation + 1, FleetSecret::generate()?)
+        self.add_key(generation + 1, FleetSecret::generate().map_err(fleet_error)?)
     }
 
     /// A member whose version knows nothing of new keys.

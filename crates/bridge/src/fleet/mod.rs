@@ -30,29 +30,28 @@ use std::time::Duration;
 
 use axum::Router;
 use jiff::Timestamp;
-use tidings_api::{FleetNode, FleetStatus, FleetStorage};
+use tidings_api::{Code, FleetNode, FleetStatus, FleetStorage};
 use tidings_fleet::{
     Admin, Beat, Commands, Consumer, Counters, FleetError, Invite, JoinService, Link, LinkOptions,
     LinkStatus, Replicator, Roster, Storage,
 };
+use tidings_journal::Commit;
+use tidings_sessions::{Error, Sessions};
 use tokio_util::sync::CancellationToken;
 
+pub(crate) use self::incoming::Forwarded;
 pub use file::FleetFile;
 pub use tidings_fleet::{Access, MemberKind, Name};
 
 use self::audit::AuditHeads;
 use self::heads::StoredHeads;
-pub(crate) use self::incoming::Forwarded;
 use self::incoming::IncomingRequests;
 use self::outgoing::OtherServers;
 use self::pairing::FleetCodes;
 use self::replicas::Replicas;
 use self::source::{OwnSessions, RecentDeltas};
 use crate::auth::Auth;
-use crate::error::{Code, Error};
-use crate::journal::Commit;
 use crate::notify::Notifications;
-use crate::sessions::Sessions;
 
 /// Bytes of the stream if this server creates it: ten gibibytes.
 pub const STREAM_BYTES_MAX: i64 = 10 << 30;
@@ -96,8 +95,8 @@ impl Fleet {
             stream_bytes_max: file.storage.unwrap_or(STREAM_BYTES_MAX),
             stream_age_max: file.keep_days.map(|days| Duration::from_secs(days * 24 * 60 * 60)),
         };
-        let link = Link::open(Arc::new(file.identity()?), options).await?;
-        let roster = Roster::new(link.clone())?;
+        let link = Link::open(Arc::new(file.identity()?), options).await.map_err(fleet_error)?;
+        let roster = Roster::new(link.clone()).map_err(fleet_error)?;
         let commands = Commands::new(link.clone(), roster.clone());
         let join =
             file.admin_key()?.map(|key| JoinService::new(link.clone(), roster.clone(), Admin(Arc::new(key))));
@@ -316,19 +315,19 @@ impl Fleet {
 
     /// Makes a code with which one server can join.
     pub(crate) fn invite(&self, kind: MemberKind, scopes: Vec<String>) -> Result<String, Error> {
-        Ok(self.join()?.invite(&self.0.file.url, kind, scopes)?.code())
+        Ok(self.join()?.invite(&self.0.file.url, kind, scopes).map_err(fleet_error)?.code())
     }
 
     /// The storage of the fleet.
     pub(crate) async fn storage(&self) -> Result<FleetStorage, Error> {
-        let Storage { bytes, bytes_max } = self.0.link.storage().await?;
+        let Storage { bytes, bytes_max } = self.0.link.storage().await.map_err(fleet_error)?;
         Ok(FleetStorage { bytes, bytes_max })
     }
 
     /// Sets the bytes that the fleet may store.
     pub(crate) async fn set_storage(&self, bytes_max: u64) -> Result<FleetStorage, Error> {
         self.join()?;
-        self.0.link.set_storage(bytes_max).await?;
+        self.0.link.set_storage(bytes_max).await.map_err(fleet_error)?;
         self.storage().await
     }
 
@@ -356,7 +355,7 @@ impl Fleet {
     async fn add_itself(&self, stop: &CancellationToken) {
         let FleetInner { link, roster, join, file, .. } = &*self.0;
         let Some(join) = join else { return };
-        let all = crate::caller::Scope::ALL.map(|scope| scope.as_str().to_owned()).to_vec();
+        let all = tidings_api::Scope::ALL.map(|scope| scope.as_str().to_owned()).to_vec();
         let (node, key) = (self.node().clone(), link.identity().key.public());
         let (kind, unknown) = (file.kind.clone(), serde_json::Map::new());
         let member = tidings_fleet::Member { node, key, kind, scopes: all, unknown };
@@ -437,7 +436,7 @@ pub async fn check_name(file: &FleetFile, access: Access) -> Result<NameCheck, E
 
 /// Joins a fleet with a code, and returns the file for the data folder.
 pub async fn join(code: &str, node: Name, url: Option<String>, access: Access) -> Result<FleetFile, Error> {
-    let mut invite = Invite::parse(code)?;
+    let mut invite = Invite::parse(code).map_err(fleet_error)?;
     invite.url = url.unwrap_or(invite.url);
     let mut file = FleetFile::invited(&invite, node, MemberKind::Node)?;
     let options = LinkOptions {
@@ -447,13 +446,13 @@ pub async fn join(code: &str, node: Name, url: Option<String>, access: Access) -
         stream_bytes_max: STREAM_BYTES_MAX,
         stream_age_max: None,
     };
-    let link = Link::open(Arc::new(file.identity()?), options).await?;
+    let link = Link::open(Arc::new(file.identity()?), options).await.map_err(fleet_error)?;
     tokio::time::timeout(tidings_fleet::limits::CONNECT_MAX, link.connected()).await.map_err(|_| {
         let hint = "check the address, the credentials, and that the server has JetStream";
         Error::new(Code::Unavailable, "The NATS server of the fleet does not answer", hint)
     })?;
-    let roster = Roster::new(link.clone())?;
-    file.kind = tidings_fleet::join(&link, &roster, &invite).await?.kind;
+    let roster = Roster::new(link.clone()).map_err(fleet_error)?;
+    file.kind = tidings_fleet::join(&link, &roster, &invite).await.map_err(fleet_error)?.kind;
     Ok(file)
 }
 
@@ -483,18 +482,18 @@ fn heard(alive: &tidings_fleet::Liveness) -> Option<Timestamp> {
     Timestamp::from_millisecond(alive.heard_ms).ok()
 }
 
-impl From<FleetError> for Error {
-    fn from(error: FleetError) -> Self {
-        use tidings_fleet::ErrorKind as Kind;
-        let code = match error.kind() {
-            Kind::Invalid => Code::Invalid,
-            Kind::Refused => Code::Forbidden,
-            Kind::TooLarge => Code::TooLarge,
-            Kind::Conflict => Code::Conflict,
-            Kind::Timeout => Code::Timeout,
-            _ => Code::Unavailable,
-        };
-        let told = Error::new(code, error.to_string(), error.hint());
-        if code == Code::Unavailable { told.retry_after_ms(2000) } else { told }
-    }
+/// The error of a fleet, as clients receive it.
+#[expect(clippy::needless_pass_by_value, reason = "the signature that `map_err` takes")]
+pub fn fleet_error(error: FleetError) -> Error {
+    use tidings_fleet::ErrorKind as Kind;
+    let code = match error.kind() {
+        Kind::Invalid => Code::Invalid,
+        Kind::Refused => Code::Forbidden,
+        Kind::TooLarge => Code::TooLarge,
+        Kind::Conflict => Code::Conflict,
+        Kind::Timeout => Code::Timeout,
+        _ => Code::Unavailable,
+    };
+    let told = Error::new(code, error.to_string(), error.hint());
+    if code == Code::Unavailable { told.retry_after_ms(2000) } else { told }
 }

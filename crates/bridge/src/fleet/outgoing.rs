@@ -4,12 +4,13 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use futures_core::future::BoxFuture;
 use serde::{Deserialize, Serialize};
+use tidings_api::Code;
 use tidings_fleet::Name;
 use tidings_fleet::limits::COMMAND_MAX;
+use tidings_sessions::Error;
+use tidings_sessions::remote::{ForwardedRequest, ForwardedResponse, NodeState, Remote};
 
-use super::{Fleet, heard};
-use crate::error::{Code, Error};
-use crate::sessions::remote::{ForwardedRequest, ForwardedResponse, NodeState, Remote};
+use super::{Fleet, fleet_error, heard};
 
 /// A request between servers.
 #[derive(Debug, Serialize, Deserialize)]
@@ -88,7 +89,7 @@ impl Remote for OtherServers {
                 headers: request.headers,
                 body: STANDARD.encode(&request.body),
             };
-            let response = self.0.ask(&Name::new(&node)?, &request).await?;
+            let response = self.0.ask(&Name::new(&node).map_err(fleet_error)?, &request).await?;
             let body = STANDARD.decode(&response.body).map_err(|_| unreadable(&node))?;
             Ok(ForwardedResponse { status: response.status, headers: response.headers, body: body.into() })
         })
@@ -116,7 +117,7 @@ impl Fleet {
     /// Sends a request to another server.
     pub(super) async fn ask(&self, node: &Name, request: &ServerRequest) -> Result<ServerResponse, Error> {
         let body = serde_json::to_vec(request).map_err(|_| unreadable(node.as_str()))?;
-        let reply = self.0.commands.call(node, &body, COMMAND_MAX).await?;
+        let reply = self.0.commands.call(node, &body, COMMAND_MAX).await.map_err(fleet_error)?;
         serde_json::from_slice(&reply).map_err(|_| unreadable(node.as_str()))
     }
 }

@@ -2,15 +2,15 @@
 
 use futures_core::future::BoxFuture;
 use serde_json::Value;
-use tidings_api::NewDevice;
+use tidings_api::{NewDevice, Scope, Scopes};
 use tidings_fleet::{ErrorKind, Member, SharedCode};
+use tidings_sessions::Error;
+use tidings_sessions::secret::Fingerprint;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::Fleet;
-use crate::auth::{Auth, Fingerprint, SharedCodes, TakenCode};
-use crate::caller::{Scope, Scopes};
-use crate::error::Error;
+use super::{Fleet, fleet_error};
+use crate::auth::{Auth, SharedCodes, TakenCode};
 
 /// The codes of the fleet.
 #[derive(Debug)]
@@ -23,7 +23,10 @@ impl SharedCodes for FleetCodes {
         device: &'a str,
     ) -> BoxFuture<'a, Result<Option<TakenCode>, Error>> {
         Box::pin(async move {
-            let Some(used) = self.0.roster().use_code(code.bytes(), device).await? else { return Ok(None) };
+            let Some(used) = self.0.roster().use_code(code.bytes(), device).await.map_err(fleet_error)?
+            else {
+                return Ok(None);
+            };
             let wanted = offered(&used.maker, used.body);
             if wanted.is_none() {
                 tracing::warn!(maker = %used.maker.node, "a pairing code offers more rights than its maker has");
@@ -105,7 +108,7 @@ fn offered(maker: &Member, body: Value) -> Option<NewDevice> {
 pub(super) async fn is_proven(fleet: &Fleet, from: &Member, device: &Value) -> Result<bool, Error> {
     let text = |key: &str| device.get(key).and_then(Value::as_str);
     let (Some(id), Some(token)) = (text("id"), text("pairing")) else { return Ok(false) };
-    let Some(used) = fleet.roster().used_code(token).await? else { return Ok(false) };
+    let Some(used) = fleet.roster().used_code(token).await.map_err(fleet_error)? else { return Ok(false) };
     if used.user != from.node || used.device != id {
         return Ok(false);
     }

@@ -1,9 +1,10 @@
 //! Choice of the server that runs a new session.
 
+use tidings_api::Code;
 use tidings_fleet::{MemberKind, Name};
+use tidings_sessions::Error;
 
-use super::Fleet;
-use crate::error::{Code, Error};
+use super::{Fleet, fleet_error};
 
 /// The word for any server.
 const ANY: &str = "*";
@@ -13,7 +14,7 @@ impl Fleet {
     /// several that fit, the one with the fewest agents.
     pub(crate) fn choose(&self, wanted: &str) -> Result<Name, Error> {
         if wanted != ANY && !wanted.contains('=') {
-            return Ok(Name::new(wanted)?);
+            return Ok(Name::new(wanted).map_err(fleet_error)?);
         }
         let labels: Vec<(&str, &str)> = wanted.split(',').filter_map(|label| label.split_once('=')).collect();
         let roster = self.roster();

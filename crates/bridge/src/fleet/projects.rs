@@ -9,16 +9,15 @@ use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 use tidings_api::{FleetPlace, FleetProject, Notice, SessionView};
+use tidings_journal::limits::LIST_MAX;
+use tidings_journal::{DocumentChange, JournalError};
+use tidings_sessions::git::Git;
+use tidings_sessions::limits::NAMED_PROJECTS_MAX;
+use tidings_sessions::{Caller, Error, Sessions, project_folder};
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
 use super::Fleet;
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::git::Git;
-use crate::journal::{DocumentChange, JournalError};
-use crate::limits::{LIST_MAX, NAMED_PROJECTS_MAX};
-use crate::sessions::{Sessions, project_folder};
 
 /// The kind and the id of the document with the names that were found.
 const DOCUMENT: &str = "fleet";

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use tidings_fleet::{Call, Checkpoint, ErrorKind, FleetError, Name, Sink, Unit, UnitEvent};
+use tidings_journal::{
+    Class, ClientId, Cursor, DocumentChange, Draft, Epoch, Event, JournalError, Key, Kind, Replica,
+};
+use tidings_sessions::Sessions;
 
 use super::row::TravellingRow;
 use super::source::local;
-use crate::journal::{
-    Class, ClientId, Cursor, DocumentChange, Draft, Epoch, Event, JournalError, Key, Kind, Replica,
-};
-use crate::sessions::Sessions;
 
 /// The kind and the id of the document with the position in the stream.
 const DOCUMENT: &str = "fleet";
@@ -81,7 +81,7 @@ fn replica(node: &Name, key: Key, unit: Unit) -> Result<Replica, JournalError> {
             let row: TravellingRow = serde_json::from_slice(&row).map_err(|error| {
                 let message = format!("The row of a session cannot be read: {error}");
                 JournalError::new(
-                    crate::journal::ErrorKind::Invalid,
+                    tidings_journal::ErrorKind::Invalid,
                     message,
                     "the node may have another version",
                 )

@@ -8,9 +8,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tidings_api::{Kept, SessionView};
-
-use crate::journal::{Ask, AskId, Cursor, Epoch, JournalError, Key, ReplicaRow};
-use crate::sessions::replica_settings;
+use tidings_journal::{Ask, AskId, Cursor, Epoch, JournalError, Key, ReplicaRow};
+use tidings_sessions::replica_settings;
 
 /// A session in a unit.
 #[derive(Serialize, Deserialize)]

@@ -7,11 +7,11 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use tidings_fleet::limits::{UNIT_BYTES_MAX, UNIT_EVENTS_MAX};
 use tidings_fleet::{Call, FleetError, Source, SourcePage, UnitEvent};
+use tidings_journal::limits::LIST_MAX;
+use tidings_journal::{Class, Cursor, Epoch, ErrorKind, Event, JournalError, Key, Max, Verdict};
+use tidings_sessions::Sessions;
 
 use super::row::TravellingRow;
-use crate::journal::{Class, Cursor, Epoch, ErrorKind, Event, JournalError, Key, Max, Verdict};
-use crate::limits::LIST_MAX;
-use crate::sessions::Sessions;
 
 /// Deltas of one session that are kept for replication. They are in the journal too; reading them there moves
 /// them into its tables, which costs more than publishing them.

@@ -7,14 +7,14 @@ use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
 use serde_json::Value;
+use tidings_api::{Code, Scope, Scopes};
 use tidings_fleet::Member;
+use tidings_sessions::Error;
 use tokio_util::sync::CancellationToken;
 
-use super::Fleet;
 use super::devices::ask_admin;
 use super::outgoing::ServerRequest;
-use crate::caller::{Scope, Scopes};
-use crate::error::{Code, Error};
+use super::{Fleet, fleet_error};
 use crate::notify::{Notifications, SharedTargets, check_shared_target};
 
 /// The kind of their records.
@@ -34,7 +34,7 @@ impl SharedTargets for FleetTargets {
             let id = record_id(id).unwrap_or_default();
             match &self.0.0.join {
                 Some(join) => {
-                    self.0.roster().put(join.admin(), TARGET, &id, None).await?;
+                    self.0.roster().put(join.admin(), TARGET, &id, None).await.map_err(fleet_error)?;
                     Ok(())
                 }
                 None => ask_admin(&self.0, &ServerRequest::RemoveTarget { id }).await,
@@ -97,7 +97,7 @@ async fn publish(fleet: &Fleet, notifications: &Notifications) -> Result<(), Err
         let shared = match &fleet.0.join {
             Some(join) => {
                 let stored = fleet.roster().put(join.admin(), TARGET, &record, Some(target)).await;
-                stored.map(drop).map_err(Error::from)
+                stored.map(drop).map_err(fleet_error)
             }
             None => ask_admin(fleet, &ServerRequest::AddTarget { id: record, target }).await,
         };
@@ -123,7 +123,7 @@ pub(super) async fn add_for(fleet: &Fleet, from: &Member, id: &str, target: Valu
     if fleet.roster().record(TARGET, id).is_some() {
         return Err(Error::new(Code::Conflict, "There is such a target, or there was", "add it again"));
     }
-    fleet.roster().put(join.admin(), TARGET, id, Some(target)).await?;
+    fleet.roster().put(join.admin(), TARGET, id, Some(target)).await.map_err(fleet_error)?;
     Ok(())
 }
 
@@ -131,7 +131,7 @@ pub(super) async fn add_for(fleet: &Fleet, from: &Member, id: &str, target: Valu
 pub(super) async fn remove_for(fleet: &Fleet, from: &Member, id: &str) -> Result<(), Error> {
     check_rights(from, false)?;
     let admin = fleet.join()?.admin().clone();
-    fleet.roster().put(&admin, TARGET, id, None).await?;
+    fleet.roster().put(&admin, TARGET, id, None).await.map_err(fleet_error)?;
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::process::Process;
+use tidings_sessions::process::Process;
 
 /// A connection as its requests see it, in their extensions.
 #[derive(Clone)]

@@ -3,30 +3,45 @@
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, PathRejection, QueryRejection};
-use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::extract::{self, FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use serde::de::DeserializeOwned;
 use tidings_api::{
-    BatchAnswer, CommandRequest, CreateSession, Input, PatchSession, PermissionAnswer, QuestionAnswer,
+    BatchAnswer, Code, CommandRequest, CreateSession, Input, PatchSession, PermissionAnswer, QuestionAnswer,
 };
+use tidings_sessions::Error;
 
 use super::keys;
-use crate::caller::Caller;
-use crate::error::{Code, Error};
 
 /// The result of a handler.
 pub(crate) type Answer<T> = Result<Json<T>, Error>;
 
 /// Parameters in the path.
-#[derive(Debug, FromRequestParts)]
-#[from_request(via(axum::extract::Path), rejection(Error))]
+#[derive(Debug)]
 pub(crate) struct Path<T>(pub(crate) T);
 
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T> {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+        let found = extract::Path::from_request_parts(parts, state).await;
+        found.map(|extract::Path(found)| Path(found)).map_err(|rejection| refused_path(&rejection))
+    }
+}
+
 /// Parameters in the query string.
-#[derive(Debug, FromRequestParts)]
-#[from_request(via(axum::extract::Query), rejection(Error))]
+#[derive(Debug)]
 pub(crate) struct Query<T>(pub(crate) T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Error> {
+        let found = extract::Query::from_request_parts(parts, state).await;
+        found.map(|extract::Query(found)| Query(found)).map_err(|rejection| refused_query(&rejection))
+    }
+}
 
 /// The body of a request.
 #[derive(Debug)]
@@ -68,26 +83,16 @@ repeatable! {
     QuestionAnswer;
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Caller {
-    type Rejection = Error;
-
-    /// Reads the caller that [`crate::auth`] put into the request.
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Error> {
-        parts.extensions.get::<Caller>().cloned().ok_or_else(unauthorized)
-    }
-}
-
-pub(crate) fn unauthorized() -> Error {
-    let hint = "send `Authorization: Bearer …`; `tidings pair` gives a device its own credential";
-    Error::new(Code::Unauthorized, "This needs a credential", hint)
-}
-
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Body<T> {
     type Rejection = Error;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Error> {
         let headers = request.headers().clone();
-        read(&headers, &Bytes::from_request(request, state).await?).map(Body)
+        read(
+            &headers,
+            &Bytes::from_request(request, state).await.map_err(|rejection| refused_body(&rejection))?,
+        )
+        .map(Body)
     }
 }
 
@@ -96,7 +101,7 @@ impl<T: Repeatable, S: Send + Sync> FromRequest<S> for Command<T> {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Error> {
         let headers = request.headers().clone();
-        let body = Bytes::from_request(request, state).await?;
+        let body = Bytes::from_request(request, state).await.map_err(|rejection| refused_body(&rejection))?;
         let mut command = match T::empty() {
             Some(empty) if body.is_empty() => empty,
             _ => read(&headers, &body)?,
@@ -142,23 +147,17 @@ pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Err
     Ok(Some(key.to_owned()))
 }
 
-impl From<PathRejection> for Error {
-    fn from(rejection: PathRejection) -> Self {
-        Error::new(Code::Invalid, rejection.body_text(), "see /v1/openapi.json")
-    }
+fn refused_path(rejection: &PathRejection) -> Error {
+    Error::new(Code::Invalid, rejection.body_text(), "see /v1/openapi.json")
 }
 
-impl From<QueryRejection> for Error {
-    fn from(rejection: QueryRejection) -> Self {
-        Error::new(Code::Invalid, rejection.body_text(), "see /v1/openapi.json")
-    }
+fn refused_query(rejection: &QueryRejection) -> Error {
+    Error::new(Code::Invalid, rejection.body_text(), "see /v1/openapi.json")
 }
 
-impl From<BytesRejection> for Error {
-    fn from(rejection: BytesRejection) -> Self {
-        if rejection.status().as_u16() == Code::TooLarge.status() {
-            return Error::new(Code::TooLarge, "The body is too long", "send less at once; see /v1/meta");
-        }
-        Error::new(Code::Invalid, rejection.body_text(), "send the whole body")
+fn refused_body(rejection: &BytesRejection) -> Error {
+    if rejection.status().as_u16() == Code::TooLarge.status() {
+        return Error::new(Code::TooLarge, "The body is too long", "send less at once; see /v1/meta");
     }
+    Error::new(Code::Invalid, rejection.body_text(), "send the whole body")
 }

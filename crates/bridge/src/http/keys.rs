@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 use serde_json::Value;
-
-use crate::error::{Code, Error};
+use tidings_api::Code;
+use tidings_sessions::Error;
 
 /// The schemas of the document by name. Read once, when the first body arrives.
 static SHAPES: LazyLock<Option<Shapes>> = LazyLock::new(|| {

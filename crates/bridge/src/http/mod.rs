@@ -13,6 +13,6 @@ mod tls_provider;
 
 pub use client::http_client;
 pub(crate) use connection::{Connection, ConnectionSlot};
-pub(crate) use extract::{Answer, Body, Command, Path, Query, idempotency_key, unauthorized};
+pub(crate) use extract::{Answer, Body, Command, Path, Query, idempotency_key};
 pub(crate) use problem::{RequestName, name_requests};
 pub use tls_provider::choose_tls;

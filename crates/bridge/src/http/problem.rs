@@ -3,11 +3,10 @@
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use tidings::Ids;
-use tidings_api::Problem;
-
-use crate::error::{Code, Error};
+use tidings_api::Code;
+use tidings_sessions::Error;
 
 const PROBLEM: HeaderValue = HeaderValue::from_static("application/problem+json");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -15,35 +14,6 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The id of a request, in its response and in the log.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestName(pub(crate) String);
-
-impl Error {
-    /// The error as it is sent to clients.
-    pub fn problem(&self, request_id: &str) -> Problem {
-        let code = self.code();
-        Problem {
-            kind: format!("urn:tidings:problem:{}", code.as_str()),
-            title: code.as_str().replace('_', " "),
-            status: code.status(),
-            code: code.as_str().to_owned(),
-            detail: self.message().to_owned(),
-            hint: self.hint().to_owned(),
-            retryable: code.is_retryable(),
-            retry_after_ms: self.retry_after(),
-            request_id: request_id.to_owned(),
-            winner: self.winner().cloned(),
-            session: self.session().map(str::to_owned),
-        }
-    }
-}
-
-impl IntoResponse for Error {
-    /// The response without the id of the request, which `name_requests` adds.
-    fn into_response(self) -> Response {
-        let mut response = render(&self, "");
-        response.extensions_mut().insert(self);
-        response
-    }
-}
 
 /// Middleware that gives each request an id, and each error response the form of a problem.
 pub(crate) async fn name_requests(State(ids): State<Ids>, mut request: Request, next: Next) -> Response {
@@ -56,7 +26,7 @@ pub(crate) async fn name_requests(State(ids): State<Ids>, mut request: Request, 
         if error.code() == Code::Internal {
             tracing::error!(request_id = name, "{error}");
         }
-        let mut problem = render(&error, &name);
+        let mut problem = error.response(&name);
         copy_headers(response.headers(), problem.headers_mut());
         response = problem;
     }
@@ -96,20 +66,4 @@ fn copy_headers(from: &HeaderMap, to: &mut HeaderMap) {
             to.insert(name, value.clone());
         }
     }
-}
-
-fn render(error: &Error, request_id: &str) -> Response {
-    let body = serde_json::to_vec(&error.problem(request_id)).unwrap_or_default();
-    let status = StatusCode::from_u16(error.code().status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let mut response = (status, body).into_response();
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, PROBLEM);
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    if let Some(ms) = error.retry_after() {
-        headers.insert(header::RETRY_AFTER, HeaderValue::from(ms.div_ceil(1000)));
-    }
-    if error.code() == Code::Unauthorized {
-        headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-    }
-    response
 }

@@ -3,8 +3,7 @@
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::routing::MethodRouter;
-
-use crate::caller::Scope;
+use tidings_api::Scope;
 
 /// One handler, made with [`route!`].
 pub(crate) struct Route<S> {

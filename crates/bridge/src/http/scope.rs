@@ -3,10 +3,10 @@
 use axum::extract::Request;
 use axum::middleware::{self, Next};
 use axum::response::Response;
+use tidings_api::Scope;
+use tidings_sessions::{Caller, Error};
 
 use super::route::Route;
-use crate::caller::{Caller, Scope};
-use crate::error::Error;
 
 /// Requires a scope for a route, and adds it to the description of the route.
 pub(crate) fn needs<S: Clone + Send + Sync + 'static>(scope: Scope, route: Route<S>) -> Route<S> {

@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tidings_api::Code;
+use tidings_journal::{Document, DocumentChange, ErrorKind};
+use tidings_sessions::Error;
 
 use super::item::Item;
 use super::ledger::{TargetRecord, Unsaved};
 use super::{Inbox, Rules};
-use crate::error::{Code, Error};
-use crate::journal::{Document, DocumentChange, ErrorKind};
 
 const ITEMS: &str = "inbox";
 /// Documents of the state of targets.

@@ -14,17 +14,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard};
-use tidings_api::{InboxCounts, InboxItem, InboxPage, Notice, NotifySettings};
+use tidings_api::{InboxCounts, InboxItem, InboxPage, Notice, NotifySettings, Scope};
+use tidings_sessions::{Caller, Error, Sessions};
 use tokio::sync::{Notify, OnceCell};
 
 pub(crate) use self::document::HEALTH;
 pub(crate) use self::item::{ButtonRecord, Item, Millis, Subject, text};
 pub(crate) use self::ledger::{Audience, Effect, Ledger, Outcome, TargetRecord};
 pub(crate) use self::rules::Rules;
-use crate::caller::{Caller, Scope};
-use crate::error::Error;
+
 use crate::limits::INBOX_PAGE_MAX;
-use crate::sessions::Sessions;
 
 /// The inbox of a server. Handles are cheap to clone.
 #[derive(Debug, Clone)]

@@ -3,10 +3,10 @@
 use jiff::civil::Time;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _, Zoned};
-use tidings_api::{NotifySettings, QuietHours};
+use tidings_api::{Code, NotifySettings, QuietHours};
+use tidings_sessions::Error;
 
 use super::item::{Item, Millis};
-use crate::error::{Code, Error};
 use crate::limits::{NOTIFY_DELAY_MAX_S, NOTIFY_OFF_MAX, NOTIFY_REMINDERS_MAX};
 
 /// The rules, checked.

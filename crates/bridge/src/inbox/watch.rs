@@ -4,19 +4,19 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use tidings_agent::UiMessage;
-use tidings_agent::pending::Outcome as Pending;
 use tidings_agent::session::LOCAL_DIALOG;
-use tidings_api::{InboxKind, PendingPermission, PendingQuestion, ServerPhase, SessionView};
-use tidings_protocol::ui::{RateLimit, Resolution, SessionPhase, TurnResult};
+use tidings_api::{Code, InboxKind, PendingPermission, PendingQuestion, ServerPhase, SessionView};
+use tidings_journal::broadcast::{News, is_news};
+use tidings_journal::limits::LIST_MAX;
+use tidings_journal::{Cursor, Event, Key, Max};
+use tidings_protocol::ui::{RateLimit, RequestOutcome as Pending, Resolution, SessionPhase, TurnResult};
+use tidings_sessions::Error;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
 use super::Inbox;
 use super::item::{Item, Millis, Subject};
-use crate::broadcast::{News, is_news};
-use crate::error::{Code, Error};
-use crate::journal::{Cursor, Event, Key, Max};
-use crate::limits::{INBOX_COMPARE_EVERY, LIST_MAX, NOTIFY_LINE_CHARS};
+use crate::limits::{INBOX_COMPARE_EVERY, NOTIFY_LINE_CHARS};
 
 /// The interval at which the disk is checked.
 const DISK_EVERY: Duration = Duration::from_secs(5);
@@ -335,7 +335,7 @@ impl Inbox {
             };
         }
         let (Some(session), Some(id)) = (item.session(), &item.tool_use_id) else { return };
-        let (Ok(key), Ok(ask)) = (Key::new(session), crate::journal::AskId::new(id)) else { return };
+        let (Ok(key), Ok(ask)) = (Key::new(session), tidings_journal::AskId::new(id)) else { return };
         let journal = self.0.sessions.broadcast().journal();
         let outcome = match journal.open_ask(&key, &ask).await {
             Ok(Some(_)) | Err(_) if self.0.sessions.find(session).await.is_ok() => return,
@@ -387,7 +387,7 @@ fn outcome_of(outcome: Resolution, by: Option<&str>) -> &'static str {
     match (outcome, by) {
         (Resolution::Cancelled, Some(LOCAL_DIALOG)) => "answered",
         (Resolution::Cancelled, Some(_)) => "interrupted",
-        (other, _) => crate::sessions::outcome_name(other),
+        (other, _) => tidings_sessions::outcome_name(other),
     }
 }
 

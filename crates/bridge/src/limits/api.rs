@@ -143,3 +143,7 @@ pub(crate) const PROMPT_FILE_WAIT: Duration = Duration::from_secs(2);
 
 /// Interval at which that file is read.
 pub(crate) const PROMPT_FILE_POLL: Duration = Duration::from_millis(100);
+
+/// The least cost in dollars that a session shows besides the lines of its files. Smaller differences come
+/// from rounding.
+pub(crate) const UNLISTED_USD_MIN: f64 = 1e-5;

@@ -27,32 +27,8 @@ pub(crate) const CODE_TRIES_MAX: u32 = 5;
 /// Addresses whose requests are counted separately, before idle ones are forgotten.
 pub(crate) const RATE_ADDRESSES_MAX: usize = 4096;
 
-/// Folders with a policy of their own. Every session that appears is compared with them.
-pub(crate) const FOLDER_POLICIES_MAX: usize = 1000;
-
 /// Sessions with marks. Each session that was shown has one, so that the oldest give way.
 pub(crate) const MARKS_MAX: usize = 10_000;
-
-/// Folders that users trusted.
-pub(crate) const TRUSTED_FOLDERS_MAX: usize = 10_000;
-
-/// Trusted folders in one list: each of them is inspected for it.
-pub(crate) const TRUSTED_LIST_MAX: usize = 200;
-
-/// Length of the name of a default model in bytes.
-pub(crate) const MODEL_NAME_BYTES_MAX: usize = 200;
-
-/// The longest file that is searched for commands. A longer one counts as an unreadable command.
-pub(crate) const TRUST_FILE_BYTES_MAX: u64 = 1 << 20;
-
-/// Files of a folder that are searched. A repository has some dozens.
-pub(crate) const TRUST_FILES_MAX: usize = 2000;
-
-/// Depth of folders that are searched.
-pub(crate) const TRUST_DEPTH_MAX: usize = 8;
-
-/// Parent folders that are searched.
-pub(crate) const TRUST_LEVELS_MAX: usize = 64;
 
 /// Time within which a device that is seen again is not recorded again.
 pub(crate) const DEVICE_SEEN_AGAIN: Duration = Duration::from_secs(5 * 60);
@@ -63,9 +39,6 @@ pub(crate) const COOKIES_SAME_NAME_MAX: usize = 4;
 /// Revocations that an endpoint may not have seen yet. An endpoint that misses some closes every connection
 /// of a device.
 pub(crate) const REVOKED_MAX: usize = 256;
-
-/// The longest text of one finding. A user has to read it.
-pub(crate) const TRUST_TEXT_CHARS_MAX: usize = 4000;
 
 /// Time for which a new code waits for the fleet before it is shown. Without an answer it is good on this
 /// server.

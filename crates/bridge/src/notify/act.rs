@@ -1,13 +1,12 @@
 //! Decisions by the buttons of notifications.
 
-use tidings_api::{AnswerResult, Choice, PermissionAnswer, PermissionScope};
+use tidings_api::{AnswerResult, Choice, Code, PermissionAnswer, PermissionScope, Scope};
+use tidings_sessions::{Caller, Error};
 
 use super::Notifications;
 use super::channel::{Via, device_target};
 use super::compose::is_decidable;
 use super::token::{self, PressedButton};
-use crate::caller::{Caller, Scope};
-use crate::error::{Code, Error};
 use crate::inbox::{Item, sees};
 
 impl Notifications {

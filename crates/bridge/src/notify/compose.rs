@@ -2,15 +2,14 @@
 
 use serde::Serialize;
 use serde_json::Value;
-use tidings_api::{Choice, InboxKind, PushActions, PushMessage};
+use tidings_api::{Choice, InboxKind, PushActions, PushMessage, Scope};
 use tidings_protocol::mobile::RiskLevel;
 use tidings_protocol::ui::PermissionDetails;
+use tidings_sessions::Sessions;
 
 use super::content::{Surface, whole_content};
 use super::target::Occasion;
-use crate::caller::Scope;
 use crate::inbox::{Item, text};
-use crate::sessions::Sessions;
 
 /// A notification, as the JSON body of a webhook. Programs may rely on the keys.
 #[derive(Debug, Clone, Serialize)]

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tidings_api::{PushActions, PushMessage};
+use tidings_api::{PushActions, PushMessage, Scope};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::Notifications;
 use super::attempt::{Attempt, FailureKind};
 use super::channel::{Channel, Via, device_target};
 use super::compose::{
@@ -16,10 +15,9 @@ use super::compose::{
 };
 use super::content::Surface;
 use super::hook::Buttons;
-use super::token;
 use super::web_push::{PushEndpoint, PushSender, Urgency};
+use super::{Notifications, token};
 use crate::auth::Auth;
-use crate::caller::Scope;
 use crate::inbox::{Audience, Effect, Item, Outcome};
 
 /// The longest sleep, so that a clock that was set, or a machine that slept, delays nothing for long.

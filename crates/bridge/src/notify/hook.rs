@@ -4,15 +4,15 @@ use std::fmt;
 
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
-use tidings_api::{Choice, InboxKind};
+use tidings_api::{Choice, Code, InboxKind};
+use tidings_sessions::Error;
 
 use super::attempt::{Attempt, FailureKind};
 use super::compose::{Notification, decisions, link, shown_content};
 use super::content::Surface;
-use super::ntfy::Button;
+use super::ntfy::{self, Button};
 use super::target::{Occasion, Target, TargetKind};
-use super::{PushKeys, discord, ntfy, slack, token, webhook};
-use crate::error::{Code, Error};
+use super::{PushKeys, discord, slack, token, webhook};
 use crate::http::http_client;
 use crate::inbox::{Inbox, Item, Subject};
 use crate::limits::{NOTIFY_CONNECT_WAIT, NOTIFY_REDIRECTS_MAX, NOTIFY_WAIT};

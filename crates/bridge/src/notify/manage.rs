@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use tidings_api::{
-    InboxItem, NewNotifyTarget, NotifyKind, NotifyTarget, NotifyTest, PushMessage, PushState,
+    Code, InboxItem, NewNotifyTarget, NotifyKind, NotifyTarget, NotifyTest, PushMessage, PushState,
     PushSubscription, TargetSource,
 };
+use tidings_sessions::{Caller, Error};
 
 use super::Notifications;
 use super::attempt::Attempt;
@@ -14,8 +15,6 @@ use super::hook::Hook;
 use super::target::{Occasion, Target, TargetKind};
 use super::web_push::{PushEndpoint, Urgency};
 use crate::auth::Auth;
-use crate::caller::Caller;
-use crate::error::{Code, Error};
 use crate::inbox::{Item, Outcome, text};
 use crate::limits::NOTIFY_TARGETS_MAX;
 

@@ -26,6 +26,7 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, MutexGuard};
 use tidings_api::{NotifySettings, TargetSource};
+use tidings_sessions::{Error, Sessions};
 use tokio::sync::{OnceCell, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -37,10 +38,8 @@ pub use web_push::PushKeys;
 use self::channel::{Channel, TargetReach, Via};
 use self::hook::Hook;
 use self::web_push::PushSender;
-use crate::error::Error;
 use crate::inbox::{Inbox, Rules};
 use crate::limits::NOTIFY_SENDING_MAX;
-use crate::sessions::Sessions;
 
 /// The configuration of notifications.
 #[derive(Debug, Default)]
@@ -164,8 +163,8 @@ pub struct TargetHealth {
 /// Reads how the targets of a server have answered from its journal, also while the server runs. It blocks on
 /// the disk.
 pub fn target_health(journal: &std::path::Path) -> Result<Vec<TargetHealth>, Error> {
-    let documents = crate::journal::SqliteJournal::read_documents(journal, crate::inbox::HEALTH)?;
-    let read = |document: crate::journal::Document| {
+    let documents = tidings_journal::SqliteJournal::read_documents(journal, crate::inbox::HEALTH)?;
+    let read = |document: tidings_journal::Document| {
         let health: crate::inbox::TargetRecord = serde_json::from_slice(&document.body).ok()?;
         let error = health.error.filter(|_| health.failures > 0);
         Some(TargetHealth { id: document.id, error })

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
 use serde_json::Value;
-use tidings_api::TargetSource;
+use tidings_api::{Code, TargetSource};
+use tidings_sessions::Error;
 use tokio::sync::watch;
 
 use super::Notifications;
@@ -15,7 +16,6 @@ use super::channel::{Channel, TargetReach, Via};
 use super::hook::Hook;
 use super::manage::TARGETS;
 use super::target::Target;
-use crate::error::{Code, Error};
 use crate::limits::NOTIFY_TARGETS_MAX;
 
 /// The shared state, as far as targets need it.

@@ -1,8 +1,7 @@
 //! Signatures by which the receiver of a webhook authenticates the sender.
 
 use ring::hmac;
-
-use crate::hex::hex;
+use tidings_base::hex::hex;
 
 /// The signature of a body and a timestamp, as header value.
 pub(super) fn signature(secret: &str, timestamp: i64, body: &[u8]) -> String {

@@ -3,9 +3,8 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use tidings_api::NotifyKind;
-
-use crate::error::{Code, Error};
+use tidings_api::{Code, NotifyKind};
+use tidings_sessions::Error;
 
 /// A target of notifications.
 #[derive(Clone, Serialize, Deserialize)]

@@ -4,8 +4,8 @@
 //! it cannot be computed from a key, or read from the journal.
 
 use tidings_api::Choice;
+use tidings_sessions::secret::Fingerprint;
 
-use crate::auth::Fingerprint;
 use crate::inbox::{ButtonRecord, Inbox, Item};
 
 /// A button that was pressed.

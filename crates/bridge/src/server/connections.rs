@@ -1,16 +1,19 @@
 //! Limits of connections: how many there may be, and for how long they may be idle or without a credential.
 
-use std::fmt;
-use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
+use std::{fmt, io};
 
 use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, header};
 use axum::middleware::{AddExtension, Next};
 use axum::response::{IntoResponse as _, Response};
+use tidings::Ids;
+use tidings_api::Code;
+use tidings_sessions::process::Process;
+use tidings_sessions::{Caller, Error};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 #[cfg(unix)]
@@ -19,17 +22,12 @@ use tokio::time::{Instant, Sleep};
 use tokio_util::sync::WaitForCancellationFutureOwned;
 use tower::Layer as _;
 
-use tidings::Ids;
-
 use super::Bounds;
 use super::slots::{Slot, Slots};
 use crate::api::stream_lifetime::retry_ms;
 use crate::auth::Peer;
-use crate::caller::Caller;
-use crate::error::{Code, Error};
 use crate::http::Connection;
 use crate::limits::SEND_BUFFER_BYTES;
-use crate::process::Process;
 
 /// Marks the connection of each authenticated request.
 pub(super) async fn mark_authenticated(request: Request, next: Next) -> Response {

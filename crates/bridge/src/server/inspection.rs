@@ -1,11 +1,11 @@
 //! Reads all events once after the start, so that damage is known early.
 
+use tidings_journal::Max;
+use tidings_journal::limits::LIST_MAX;
+use tidings_sessions::{Error, Sessions};
 use tokio_util::sync::CancellationToken;
 
-use crate::error::Error;
-use crate::journal::Max;
-use crate::limits::{INSPECTION_PAUSE, LIST_MAX};
-use crate::sessions::Sessions;
+use crate::limits::INSPECTION_PAUSE;
 
 /// Reads every event of the journal. The journal counts the damaged ones.
 pub(super) async fn inspect(sessions: Sessions, stopping: CancellationToken) {

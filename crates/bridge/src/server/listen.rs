@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use axum::Router;
 use rustls::ServerConfig;
+use tidings_api::Code;
+use tidings_sessions::Error;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::TlsFiles;
 use super::serving::{Serving, serve_all};
 use super::slots::Slots;
-use crate::error::{Code, Error};
 use crate::limits::CONNECTIONS_WAITING;
 
 /// Addresses and TLS of the server.
@@ -173,7 +174,7 @@ fn bind_unix(path: &Path) -> Result<Socket, Error> {
     use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
     use std::os::unix::net::{UnixListener, UnixStream};
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    crate::auth::private_folder(folder)?;
+    tidings_sessions::private::private_folder(folder)?;
     let failed = |reason: &dyn std::fmt::Display| {
         let message = format!("Failed to listen on `{}`: {reason}", path.display());
         Error::new(

@@ -3,11 +3,11 @@
 //! The allocator of glibc keeps what was freed between two blocks that are in use, so a server that once had
 //! a thousand subscribers would stay as large as it was then.
 
+use tidings_sessions::Sessions;
 use tokio::time::{Instant, interval};
 use tokio_util::sync::CancellationToken;
 
 use crate::limits::{MEMORY_QUIET, MEMORY_RETURN_INTERVAL};
-use crate::sessions::Sessions;
 
 /// Gives memory back when the server has become quiet, and now and then while it is busy.
 pub(super) async fn give_back(sessions: Sessions, stopping: CancellationToken) {

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use tidings_journal::limits::LIST_MAX;
+use tidings_journal::{ErrorKind, JournalError, Keep, Key, Rest};
+use tidings_sessions::Sessions;
 
-use crate::journal::{ErrorKind, JournalError, Keep, Key, Rest};
-use crate::limits::{LIST_MAX, RETAIN_EVERY};
-use crate::sessions::Sessions;
+use crate::limits::RETAIN_EVERY;
 
 /// Limits for the events that each session keeps. Each one that is set is a bound, and the tightest one
 /// counts; without any, everything is kept. An open ask and everything after it are kept in any case.

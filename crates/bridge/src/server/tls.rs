@@ -8,9 +8,9 @@ use fs_err as fs;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tidings_api::Code;
+use tidings_sessions::Error;
 use tokio::sync::watch;
-
-use crate::error::{Code, Error};
 
 /// Paths of the certificate and its key, as PEM.
 #[derive(Debug, Clone, PartialEq, Eq)]

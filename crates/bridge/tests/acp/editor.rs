@@ -5,8 +5,8 @@ use std::sync::Arc;
 use futures_util::SinkExt as _;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tidings_bridge::Sessions;
-use tidings_bridge::journal::MemoryStore;
+use tidings_journal::MemoryStore;
+use tidings_sessions::Sessions;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 

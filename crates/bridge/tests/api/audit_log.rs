@@ -2,12 +2,11 @@
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use tidings_agent::pending::Outcome;
-use tidings_bridge::journal::{
+use tidings_journal::{
     AUDIT_START, AskId, AuditDraft, AuditEntry, Class, Draft, Kind, NewAsk, Settle, verify_audit,
 };
 use tidings_protocol::mobile::RiskLevel;
-use tidings_protocol::ui::PermissionDetails;
+use tidings_protocol::ui::{PermissionDetails, RequestOutcome};
 
 use crate::api::server::{Server, key};
 
@@ -100,7 +99,7 @@ async fn p40_the_newest_lines_show_the_commands_that_they_are_about() {
             ..AuditDraft::new(at, "ada", "allowed")
         };
         let settle = Settle {
-            outcome: Outcome::by_person(answer.to_string(), "ada"),
+            outcome: RequestOutcome::by_person(answer.to_string(), "ada"),
             event: event(n + 10),
             audit: Some(audit),
         };

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use futures_util::{SinkExt as _, StreamExt as _};
 use reqwest::Method;
 use serde_json::{Value, json};
-use tidings_bridge::{MemoryJournal, Scope};
+use tidings_api::Scope;
+use tidings_journal::MemoryJournal;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 
@@ -49,7 +50,7 @@ async fn server(folder: &tempfile::TempDir) -> Server {
     let carrier = stand_in::playing(HELLO, folder.path());
     let journal = Arc::new(MemoryJournal::new(&opening()));
     let cwd = folder.path().canonicalize().unwrap().to_str().unwrap().to_owned();
-    let set = |config: &mut tidings_bridge::sessions::Config| {
+    let set = |config: &mut tidings_sessions::Config| {
         config.carrier = carrier;
         config.allow_bypass = true;
         config.live_max = 200;

@@ -6,7 +6,7 @@
 use futures_util::{SinkExt as _, StreamExt as _};
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use tidings_bridge::journal::{Class, Draft, Kind};
+use tidings_journal::{Class, Draft, Kind};
 use tidings_protocol::ui::UiMessage;
 use tokio::time::timeout;
 use tokio_tungstenite::connect_async;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+use serde_json::{Value, json};
+use tidings_journal::{AuditDraft, MemoryJournal};
+
 use crate::api::routes::{filled, operations};
 use crate::api::server::{Server, opening, send_request};
-use serde_json::{Value, json};
-use tidings_bridge::MemoryJournal;
-use tidings_bridge::journal::AuditDraft;
 
 /// T12: for a credential that is limited to another folder, no route finds the session.
 #[tokio::test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use futures_util::FutureExt as _;
 use reqwest::Method;
 use serde_json::{Value, json};
-use tidings_bridge::MemoryJournal;
+use tidings_journal::MemoryJournal;
 
 use crate::api::server::{PATIENCE, Server, opening};
 use crate::stand_in;
@@ -30,7 +30,7 @@ async fn k10_a_folder_that_was_replaced_by_a_link_is_neither_worked_in_nor_shown
     std::fs::write(root.join("outside/secret.txt"), "x").unwrap();
     let carrier = stand_in::playing(HELLO, &root);
     let allowed = root.join("allowed");
-    let set = |config: &mut tidings_bridge::sessions::Config| {
+    let set = |config: &mut tidings_sessions::Config| {
         config.carrier = carrier;
         config.roots = vec![allowed];
     };
@@ -100,7 +100,7 @@ async fn p26_folders_are_listed_below_the_allowed_ones_and_no_others() {
     let root = root.path().canonicalize().unwrap();
     home(&root);
     let path = |name: &str| root.join(name).to_str().unwrap().to_owned();
-    let set = |config: &mut tidings_bridge::sessions::Config| {
+    let set = |config: &mut tidings_sessions::Config| {
         config.roots = vec![root.join("home")];
         config.environment.push(("HOME".to_owned(), path("home")));
     };
@@ -174,7 +174,7 @@ async fn p26_a_long_list_of_folders_is_cut_and_says_so() {
     for number in 0..510 {
         std::fs::create_dir(root.join(format!("project-{number:03}"))).unwrap();
     }
-    let set = |config: &mut tidings_bridge::sessions::Config| {
+    let set = |config: &mut tidings_sessions::Config| {
         config.environment.push(("HOME".to_owned(), root.to_str().unwrap().to_owned()));
     };
     let server = Server::with(Arc::new(MemoryJournal::new(&opening())), "/", set).await;
@@ -192,7 +192,7 @@ async fn k32_a_refused_folder_is_named_as_it_was_sent_and_not_where_its_links_le
     let root = root.path().canonicalize().unwrap();
     home(&root);
     symlink(root.join("home/shop"), root.join("home/docs/elsewhere")).unwrap();
-    let set = |config: &mut tidings_bridge::sessions::Config| {
+    let set = |config: &mut tidings_sessions::Config| {
         config.environment.push(("HOME".to_owned(), root.join("home").to_str().unwrap().to_owned()));
     };
     let server = Server::with(Arc::new(MemoryJournal::new(&opening())), "/", set).await;

@@ -3,9 +3,10 @@
 use std::process::Command;
 use std::sync::Arc;
 
-use crate::api::server::{Server, opening};
 use serde_json::json;
-use tidings_bridge::MemoryJournal;
+use tidings_journal::MemoryJournal;
+
+use crate::api::server::{Server, opening};
 
 fn git(folder: &std::path::Path, args: &[&str]) {
     let mut command = Command::new("git");

@@ -1,8 +1,9 @@
 //! Lists, history and calls, in pages.
 
-use crate::api::server::Server;
 use serde_json::json;
 use tidings_protocol::ui::{Lane, ToolDetails, UiMessage};
+
+use crate::api::server::Server;
 
 #[tokio::test]
 async fn history_is_read_from_its_end_in_pages_without_a_seam() {
@@ -105,8 +106,8 @@ async fn t12_a_call_is_not_looked_for_without_end() {
 async fn sessions_are_listed_in_pages_in_both_directions() {
     let server = Server::start().await;
     for n in 2..=7 {
-        let key = tidings_bridge::journal::Key::new(format!("s{n}")).unwrap();
-        let new = tidings_bridge::journal::NewSession::new(key, "/", jiff::Timestamp::UNIX_EPOCH);
+        let key = tidings_journal::Key::new(format!("s{n}")).unwrap();
+        let new = tidings_journal::NewSession::new(key, "/", jiff::Timestamp::UNIX_EPOCH);
         server.journal().create(new).await.unwrap();
     }
     let cases = [

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::api::server::{Events, PATIENCE, Server, opening, receive, send_request};
 use futures_util::SinkExt as _;
 use jiff::Timestamp;
 use serde_json::json;
-use tidings_bridge::MemoryJournal;
-use tidings_bridge::journal::{Key, NewSession};
+use tidings_journal::{Key, MemoryJournal, NewSession};
 use tidings_protocol::ui::UiMessage;
 use tokio::sync::Semaphore;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
+
+use crate::api::server::{Events, PATIENCE, Server, opening, receive, send_request};
 
 #[tokio::test]
 async fn t6_a_revoked_device_loses_its_streams_at_once() {

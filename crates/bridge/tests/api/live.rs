@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::SinkExt as _;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tidings_bridge::MemoryJournal;
+use tidings_journal::MemoryJournal;
 use tokio_tungstenite::tungstenite::Message;
 
 use crate::api::server::{Events, Server, opening, receive, send_request};

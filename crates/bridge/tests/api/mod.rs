@@ -3,7 +3,6 @@
 
 mod audit_log;
 mod capabilities;
-use crate::chance;
 mod dialects;
 mod folder_scope;
 mod folders;
@@ -16,5 +15,6 @@ mod project;
 mod routes;
 pub(crate) mod server;
 use crate::stories;
+
 mod streams;
 mod texts;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use tidings_bridge::MemoryJournal;
-use tidings_bridge::sessions::Real;
+use tidings_journal::MemoryJournal;
+use tidings_sessions::Real;
 
 use crate::api::live::{LiveServer, until};
 use crate::api::server::{Events, Server, opening};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tidings_bridge::MemoryJournal;
+use tidings_journal::MemoryJournal;
 
 use crate::api::server::{Server, opening};
 use crate::stand_in;
@@ -53,7 +53,7 @@ impl Project {
         git(&folder, &["commit", "-q", "-m", "one"]);
         let (carrier, allowed, home) =
             (stand_in::playing(HELLO, &root), root.join("allowed"), root.join("home"));
-        let set = |config: &mut tidings_bridge::sessions::Config| {
+        let set = |config: &mut tidings_sessions::Config| {
             config.carrier = carrier;
             config.roots = vec![allowed];
             config.environment.push(("HOME".to_owned(), home.to_str().unwrap().to_owned()));

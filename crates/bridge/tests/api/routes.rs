@@ -1,9 +1,10 @@
 //! Every route: scopes, refusals and descriptions.
 
-use crate::api::server::Server;
 use reqwest::Method;
 use serde_json::{Value, json};
-use tidings_bridge::{Code, Scope};
+use tidings_api::{Code, Scope};
+
+use crate::api::server::Server;
 
 /// Every operation of the API with the scope that it needs. The routes of auth and health are tested with a
 /// whole server.

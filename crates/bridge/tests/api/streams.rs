@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::api::chance::Chance;
-use crate::api::server::{Events, PATIENCE, Server, draft, key, opening, receive, send_request, text, turn};
 use serde_json::{Value, json};
-use tidings_bridge::SqliteJournal;
-use tidings_bridge::journal::{Class, Draft, Key, Kind, NewSession};
+use tidings_journal::{Class, Draft, Key, Kind, NewSession, SqliteJournal};
 use tidings_protocol::ui::UiMessage;
+use tidings_rehearsal::Chance;
 use tokio::sync::watch;
 use tokio::time::timeout;
+
+use crate::api::server::{Events, PATIENCE, Server, draft, key, opening, receive, send_request, text, turn};
 
 const DELTAS: u64 = 500;
 const CUTS: u64 = 100;
@@ -122,9 +122,9 @@ async fn f92_f93_sockets_that_are_cut_off_a_hundred_times_miss_nothing() {
     for (seed, deltas) in [(1, "all"), (2, "coalesced:3"), (3, "none")] {
         let server = Server::start().await;
         let (cuts, seen) = watch::channel(0);
-        let client = cut_a_socket(&server, deltas, Chance(seed), cuts);
+        let client = cut_a_socket(&server, deltas, Chance::new(seed), cuts);
         let publisher = async {
-            publish(&server, seen.clone(), Chance(seed + 100)).await;
+            publish(&server, seen.clone(), Chance::new(seed + 100)).await;
             // Held deltas are sent when another event follows.
             server.publish_event(&UiMessage::Display { content: "done".to_owned(), session_id: 1 }).await;
         };
@@ -141,9 +141,9 @@ async fn f92_f93_streams_that_are_cut_off_a_hundred_times_miss_nothing() {
         let journal = SqliteJournal::open(folder.path().join("journal.db"), &opening()).unwrap();
         let server = Server::on(Arc::new(journal), "/").await;
         let (cuts, seen) = watch::channel(0);
-        let client = cut_a_stream(&server, dialect, Chance(seed), cuts);
+        let client = cut_a_stream(&server, dialect, Chance::new(seed), cuts);
         let (text, ()) =
-            tokio::join!(timeout(PATIENCE, client), publish(&server, seen.clone(), Chance(seed + 100)));
+            tokio::join!(timeout(PATIENCE, client), publish(&server, seen.clone(), Chance::new(seed + 100)));
         assert_eq!(text.unwrap(), everything(), "{dialect}");
         assert!(*seen.borrow() >= CUTS);
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::{Value, json};
-use tidings_bridge::MemoryJournal;
+use tidings_journal::MemoryJournal;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 
@@ -34,7 +34,7 @@ impl Site {
         let received = Received::default();
         let carrier = stand_in::recording(TURNS, folder.path(), &received);
         let journal = Arc::new(MemoryJournal::new(&opening()));
-        let set = |config: &mut tidings_bridge::sessions::Config| {
+        let set = |config: &mut tidings_sessions::Config| {
             config.carrier = carrier;
             config.config_dir = Some(folder.path().to_owned());
             config.allow_bypass = true;

@@ -4,16 +4,17 @@ use std::num::NonZeroU32;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::auth::test_server::{TestServer, request};
 use axum::body::Body;
 use axum::http::{Method, StatusCode};
 use futures_util::stream;
 use serde_json::json;
 use tidings_agent::Clock;
-use tidings_api::NewDevice;
-use tidings_bridge::Scope;
-use tidings_bridge::auth::{Auth, Peer, Random, Rate, Settings};
+use tidings_api::{NewDevice, Scope};
+use tidings_bridge::auth::{Auth, Peer, Rate, Settings};
+use tidings_sessions::secret::Random;
 use tokio::sync::oneshot;
+
+use crate::auth::test_server::{TestServer, request};
 
 #[tokio::test]
 async fn t5_a_code_lets_one_device_in_once() {
@@ -433,7 +434,7 @@ async fn k11_an_admin_of_a_folder_changes_no_trust_elsewhere() {
     }
     std::os::unix::fs::symlink(place.join("other"), place.join("own/link")).unwrap();
     for folder in ["own", "other"] {
-        let digest = tidings_bridge::auth::trust::inspect(&place.join(folder)).digest;
+        let digest = tidings_sessions::trust::inspect(&place.join(folder)).digest;
         server.auth.trust().agree(&place.join(folder), &digest).unwrap();
     }
     let limited = json!({"scopes": ["admin"], "folders": [format!("{}/../own", name("other"))]});

@@ -6,9 +6,10 @@ use std::path::Path;
 
 use tidings_agent::Clock;
 use tidings_api::NewDevice;
-use tidings_bridge::auth::{Auth, Random, Settings};
+use tidings_bridge::auth::{Auth, Settings};
+use tidings_sessions::secret::Random;
 
-fn open(data: &Path) -> Result<Auth, tidings_bridge::Error> {
+fn open(data: &Path) -> Result<Auth, tidings_sessions::Error> {
     Auth::open(Settings::new(data, Random::system(), Clock::system()))
 }
 
@@ -25,7 +26,7 @@ fn t3_only_the_owner_can_read_what_is_kept() {
     let project = folder.path().join("project");
     fs::create_dir(&project).unwrap();
     auth.trust()
-        .agree(&project, &tidings_bridge::auth::trust::inspect(&project.canonicalize().unwrap()).digest)
+        .agree(&project, &tidings_sessions::trust::inspect(&project.canonicalize().unwrap()).digest)
         .unwrap();
     assert_eq!(mode(&data), 0o700);
     for file in ["token", "devices.json", "trust.json"] {
@@ -147,7 +148,7 @@ fn k2_only_folders_of_hosts_are_removed() {
     };
     let hosts = |at: &Path| {
         let (clock, ids) = (Clock::system(), tidings::Ids::random());
-        tidings_bridge::hosts::Hosts::open(
+        tidings_sessions::hosts::Hosts::open(
             at,
             "/bin/false",
             Vec::new(),

@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 
 use axum::http::{Method, StatusCode};
 use serde_json::{Value, json};
-use tidings_api::NewDevice;
-use tidings_bridge::Code;
-use tidings_bridge::auth::{paths, trust};
+use tidings_api::{Code, NewDevice};
+use tidings_sessions::{paths, trust};
 
 use crate::auth::test_server::{TestServer, request};
 

@@ -11,9 +11,10 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use tidings::Ids;
 use tidings_agent::Clock;
-use tidings_api::NewDevice;
-use tidings_bridge::auth::{Auth, Peer, Random, Settings, read_admin_token};
-use tidings_bridge::{Caller, Error, Scope};
+use tidings_api::{NewDevice, Scope};
+use tidings_bridge::auth::{Auth, Peer, Settings, read_admin_token};
+use tidings_sessions::secret::Random;
+use tidings_sessions::{Caller, Error};
 use tower::ServiceExt as _;
 
 /// The host of the server in tests.

@@ -3,8 +3,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use serde_json::{Value, json};
-use tidings_bridge::journal::{Epoch, Opening};
-use tidings_bridge::{Journal as _, MemoryJournal};
+use tidings_journal::{Epoch, Journal as _, MemoryJournal, Opening};
 
 use super::browser::{Browser, Received};
 use super::test_server::{ASKS, ASKS_HIGH, TestServer};

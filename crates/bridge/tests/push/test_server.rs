@@ -11,10 +11,11 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tidings_agent::Clock;
 use tidings_api::NotifySettings;
-use tidings_bridge::auth::{Auth, Random, Settings, read_admin_token};
-use tidings_bridge::journal::MemoryStore;
+use tidings_bridge::auth::{Auth, Settings, read_admin_token};
 use tidings_bridge::notify::{Notifier, PushKeys, Target};
 use tidings_bridge::server::{Exposure, Listen, Server, choose_tls};
+use tidings_journal::MemoryStore;
+use tidings_sessions::secret::Random;
 use tokio::sync::oneshot;
 
 use crate::stand_in;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use tidings_agent::{Clock, UiMessage};
-use tidings_api::{CommandRequest, CreateSession, PatchSession, SessionCommand, SessionView};
-use tidings_bridge::{Code, Scope, Sessions};
+use tidings_api::{Code, CommandRequest, CreateSession, PatchSession, Scope, SessionCommand, SessionView};
+use tidings_sessions::Sessions;
 
 use crate::sessions::test_server::*;
 

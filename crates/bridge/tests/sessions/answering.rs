@@ -4,19 +4,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use tidings_agent::Clock;
-use tidings_agent::UiMessage;
 use tidings_agent::session::Batches;
+use tidings_agent::{Clock, UiMessage};
 use tidings_api::{
-    Choice, CommandRequest, CreateSession, PermissionAnswer, PermissionScope, Policy, QuestionAnswer,
-    QuestionReply, ServerPhase, SessionCommand,
+    Choice, Code, CommandRequest, CreateSession, PermissionAnswer, PermissionScope, Policy, QuestionAnswer,
+    QuestionReply, Scope, ServerPhase, SessionCommand,
 };
-use tidings_bridge::auth::{Auth, Random, Settings};
-use tidings_bridge::broadcast::{Delivery, SubscribeOptions};
-use tidings_bridge::journal::{AskId, Class, Draft, Key, Kind, NewAsk};
-use tidings_bridge::sessions::Config;
-use tidings_bridge::{Caller, Code, Scope};
+use tidings_bridge::auth::{Auth, Settings};
+use tidings_journal::broadcast::{Delivery, SubscribeOptions};
+use tidings_journal::{AskId, Class, Draft, Key, Kind, NewAsk};
 use tidings_protocol::ui::Resolution;
+use tidings_sessions::secret::Random;
+use tidings_sessions::{Caller, Config};
 
 use crate::sessions::test_server::*;
 use crate::stand_in;

@@ -1,9 +1,8 @@
 //! Attachments of prompts.
 
 use tidings_agent::UiMessage;
-use tidings_api::{Attachment, CommandRequest, CreateSession, Input, ServerPhase, SessionCommand};
-use tidings_bridge::Code;
-use tidings_bridge::journal::{Key, NewSession};
+use tidings_api::{Attachment, Code, CommandRequest, CreateSession, Input, ServerPhase, SessionCommand};
+use tidings_journal::{Key, NewSession};
 
 use crate::sessions::test_server::*;
 

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use tidings_api::{Choice, CommandRequest, CreateSession, PermissionAnswer, ServerPhase, SessionCommand};
-use tidings_bridge::journal::{Class, Draft, Fence, Journal, Key, Kind, Max, NewSession, SqliteJournal};
-use tidings_bridge::sessions::Transcript;
-use tidings_bridge::{Broadcast, Code, Sessions};
+use tidings_api::{
+    Choice, Code, CommandRequest, CreateSession, PermissionAnswer, ServerPhase, SessionCommand,
+};
+use tidings_journal::broadcast::Broadcast;
+use tidings_journal::{Class, Draft, Fence, Journal, Key, Kind, Max, NewSession, SqliteJournal};
+use tidings_sessions::{Sessions, Transcript};
 
 use crate::sessions::test_server::*;
 use crate::stand_in;
@@ -39,7 +41,7 @@ async fn k8_on_a_full_disk_sessions_are_read_denied_interrupted_and_stopped() {
     let new = CreateSession { cwd: cwd.clone(), prompt: Some("make".to_owned()), ..CreateSession::default() };
     let session = sessions.create(&me(), new.clone()).await.unwrap().0;
     let (_, events) = sessions
-        .subscribe(&session.key, tidings_bridge::broadcast::SubscribeOptions::default())
+        .subscribe(&session.key, tidings_journal::broadcast::SubscribeOptions::default())
         .await
         .unwrap();
     let asked = TestSubscriber { events, seen: Vec::new() }.asked().await;

@@ -1,10 +1,11 @@
 //! Limits: running agents, writers of a CLI session, and what a device may run without permission requests.
 
-use tidings_api::{Budget, CommandRequest, CreateSession, PatchSession, Policy, ServerPhase, SessionCommand};
-use tidings_bridge::journal::{Key, NewSession};
-use tidings_bridge::sessions::Transcript;
-use tidings_bridge::{Code, Scope};
+use tidings_api::{
+    Budget, Code, CommandRequest, CreateSession, PatchSession, Policy, Scope, ServerPhase, SessionCommand,
+};
+use tidings_journal::{Key, NewSession};
 use tidings_protocol::ui::TurnId;
+use tidings_sessions::Transcript;
 use tokio::task::JoinSet;
 
 use crate::sessions::test_server::*;
@@ -145,7 +146,7 @@ async fn t6_a_policy_is_loosened_by_those_only_who_may_add_rules() {
     let phone = caller_with("phone", &[Scope::Read, Scope::Prompt, Scope::Decide]);
     let trusted = caller_with("trusted", &[Scope::Read, Scope::Prompt, Scope::Always]);
     let with = |policy| CreateSession { policy: Some(policy), ..server.new_session() };
-    let code = |done: Result<(), tidings_bridge::Error>| done.map_err(|error| error.code());
+    let code = |done: Result<(), tidings_sessions::Error>| done.map_err(|error| error.code());
     for (policy, is_fine) in [(Ask, true), (Deny, true), (Standard, false), (Unattended, false)] {
         let expected = if is_fine { Ok(()) } else { Err(Code::Forbidden) };
         let made = server.sessions.create(&phone, with(policy)).await.map(drop);

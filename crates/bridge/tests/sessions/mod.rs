@@ -17,18 +17,16 @@ mod writers;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use test_server::*;
 use tidings_agent::UiMessage;
 use tidings_api::{
-    Budget, CommandRequest, CreateSession, Delivery as When, ForkPoint, Input, Notice, PatchSession,
+    Budget, Code, CommandRequest, CreateSession, Delivery as When, ForkPoint, Input, Notice, PatchSession,
     QueueState, ServerPhase, SessionCommand,
 };
-use tidings_bridge::broadcast::SubscribeOptions;
-use tidings_bridge::journal::{Key, NewSession, Novelty};
-use tidings_bridge::sessions::{Config, Transcript};
-use tidings_bridge::{Caller, Code, Sessions};
+use tidings_journal::broadcast::SubscribeOptions;
+use tidings_journal::{Key, NewSession, Novelty};
 use tidings_protocol::ui::{Resolution, TurnId};
-
-use test_server::*;
+use tidings_sessions::{Caller, Config, Sessions, Transcript};
 
 #[tokio::test]
 async fn a_prompt_is_answered_and_everything_of_it_is_kept() {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use tidings_api::{CreateSession, PatchSession, ServerPhase};
-use tidings_bridge::journal::{Key, SessionChange, SessionName};
+use tidings_journal::{Key, SessionChange, SessionName};
 
 use crate::sessions::test_server::*;
 

@@ -84,7 +84,7 @@ async fn p39_a_resumed_session_begins_with_its_cost_and_turns_and_its_budget_doe
     let (first, _) = finished(&server, "hello").await;
     assert!(first.totals.cost_usd > 0.0, "{:?}", first.totals);
     let id = first.cli_session_ids.last().cloned();
-    server.sessions.delete(&me(), &first.key, tidings_bridge::sessions::Transcript::Keep).await.unwrap();
+    server.sessions.delete(&me(), &first.key, tidings_sessions::Transcript::Keep).await.unwrap();
     let budget = first.totals.cost_usd / 2.0;
     let new =
         CreateSession { resume: id, max_turns: Some(1), budget_usd: Some(budget), ..server.new_session() };
@@ -103,7 +103,7 @@ async fn p39_a_resumed_session_begins_with_its_cost_and_turns_and_its_budget_doe
     assert!(spent > 0.0, "the turn is counted: {spent}");
     assert!(spent < first.totals.cost_usd * 3.0, "the agent's own total is not counted again: {spent}");
     let refused = server.sessions.input(&me(), &resumed.key, say("more")).await.unwrap_err();
-    assert_eq!(refused.code(), tidings_bridge::Code::BudgetExhausted, "{refused}");
+    assert_eq!(refused.code(), tidings_api::Code::BudgetExhausted, "{refused}");
 }
 
 /// Old versions of the CLI begin their total at zero in each process, and give the cost of no turn.
@@ -147,11 +147,7 @@ async fn p39_each_turn_costs_once_whether_the_agents_total_continues_or_begins_a
         assert_eq!(used(&session), "0.1800, 2", "another process of the same session, old: {is_old}");
 
         let resume = session.cli_session_ids.last().cloned();
-        server
-            .sessions
-            .delete(&me(), &session.key, tidings_bridge::sessions::Transcript::Keep)
-            .await
-            .unwrap();
+        server.sessions.delete(&me(), &session.key, tidings_sessions::Transcript::Keep).await.unwrap();
         let new = CreateSession { resume, ..server.new_session() };
         let resumed = server.sessions.create(&me(), new).await.unwrap().0;
         assert_eq!(used(&resumed), "0.1800, 2", "old: {is_old}");

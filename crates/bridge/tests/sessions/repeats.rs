@@ -1,9 +1,8 @@
 //! Repeated commands (P3): the same response and one effect, and never that of another client's command.
 
 use tidings_agent::UiMessage;
-use tidings_api::{CommandRequest, CreateSession, Input, PatchSession, ServerPhase, SessionCommand};
-use tidings_bridge::Code;
-use tidings_bridge::journal::Novelty;
+use tidings_api::{Code, CommandRequest, CreateSession, Input, PatchSession, ServerPhase, SessionCommand};
+use tidings_journal::Novelty;
 
 use crate::sessions::test_server::*;
 
@@ -154,7 +153,7 @@ async fn promise_3_a_session_that_was_taken_over_is_not_in_its_own_way() {
     let first = server.create("hello").await;
     server.subscribe(&first).await.complete().await;
     let first = until_state(&server.sessions, &first.key, ServerPhase::Idle).await;
-    server.sessions.delete(&me(), &first.key, tidings_bridge::sessions::Transcript::Keep).await.unwrap();
+    server.sessions.delete(&me(), &first.key, tidings_sessions::Transcript::Keep).await.unwrap();
     let new = CreateSession {
         resume: first.cli_session_ids.first().cloned(),
         client_id: Some("take over".to_owned()),

@@ -5,15 +5,15 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tidings_agent::UiMessage;
 use tidings_api::{
-    Choice, CreateSession, Input, PermissionAnswer, PermissionScope, ServerPhase, SessionView,
+    Choice, CreateSession, Input, PermissionAnswer, PermissionScope, Scope, ServerPhase, SessionView,
 };
-use tidings_bridge::broadcast::{Delivery, SubscribeOptions, Subscription};
-use tidings_bridge::journal::{AUDIT_START, MemoryStore, verify_audit};
-use tidings_bridge::sessions::Config;
-use tidings_bridge::{Caller, Scope, Sessions};
+use tidings_journal::broadcast::{Delivery, SubscribeOptions, Subscription};
+use tidings_journal::{AUDIT_START, MemoryStore, verify_audit};
+use tidings_sessions::{Caller, Config, Sessions};
+
+pub(crate) use crate::stand_in::{HELLO, QUESTION};
 
 use crate::stand_in;
-pub(crate) use crate::stand_in::{HELLO, QUESTION};
 
 pub(crate) const ASKS: &str = r#"
     [[turn]]

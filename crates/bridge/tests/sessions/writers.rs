@@ -1,9 +1,8 @@
 //! R5: a session has one writer, whichever process it is.
 
 use tidings::{SessionLock, SessionOwner};
-use tidings_api::{CommandRequest, CreateSession, ServerPhase, SessionCommand};
-use tidings_bridge::Code;
-use tidings_bridge::journal::MemoryStore;
+use tidings_api::{Code, CommandRequest, CreateSession, ServerPhase, SessionCommand};
+use tidings_journal::MemoryStore;
 
 use super::test_server::{HELLO, TestServer, me, say, until_state};
 use crate::stand_in;

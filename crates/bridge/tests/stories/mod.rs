@@ -8,8 +8,7 @@ use tidings_protocol::ui::{
     SubAgentEnded, SubAgentOutcome, SubAgentProgressed, SubAgentStarted, TargetType, TextEnded, TurnId,
     TurnResult, TurnStarted, UiMessage,
 };
-
-use crate::chance::Chance;
+use tidings_rehearsal::Chance;
 
 const SESSION: i64 = 1;
 
@@ -22,7 +21,7 @@ pub(crate) struct Author {
 
 impl Author {
     pub(crate) fn new(seed: u64) -> Self {
-        Author { chance: Chance(seed), turn: 0, calls: 0 }
+        Author { chance: Chance::new(seed), turn: 0, calls: 0 }
     }
 
     /// The next number below a limit.

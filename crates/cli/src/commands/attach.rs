@@ -14,6 +14,12 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde::Serialize;
 use tidings_api::{Completions, ServerPhase, SessionView, Snapshot};
+use tidings_commands::console::{AnswerText, Console, UserAction, can_type, view};
+use tidings_commands::error::Exit;
+use tidings_commands::output::{Output, printable};
+use tidings_commands::session_label::label;
+use tidings_commands::signals::{Signal, Signals, signals};
+use tidings_commands::terminal::{CtrlC, Diffs, Line, SlashCommand, Style, Thoughts, TurnStart};
 use tidings_protocol::ui::{SessionPhase, UiMessage};
 use tokio::sync::mpsc::Receiver;
 
@@ -21,14 +27,8 @@ use self::answers::Answers;
 use self::files::FileSearch;
 use self::past::{Extent, PastEvent};
 use self::stream::{Stream, StreamUpdate};
-use super::console::{AnswerText, Console, UserAction, can_type, view};
-use super::session_label::label;
 use super::session_lookup;
 use crate::commands::remote::{Remote, RemoteArgs};
-use crate::error::Exit;
-use crate::output::{Output, printable};
-use crate::signals::{Signal, Signals, signals};
-use crate::terminal::{CtrlC, Diffs, Line, SlashCommand, Style, Thoughts, TurnStart};
 
 /// Watch a session of the server and answer its requests
 #[derive(Debug, Args)]

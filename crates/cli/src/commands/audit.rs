@@ -9,13 +9,13 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use reqwest::{Method, Response};
 use serde::Serialize;
-use tidings_bridge::journal::{AUDIT_START, AuditKey, verify_audit, verify_sealed_audit};
+use tidings_commands::error::{CannotRun, Exit};
+use tidings_commands::output::Output;
+use tidings_journal::{AUDIT_START, AuditKey, verify_audit, verify_sealed_audit};
 use tokio::runtime::Runtime;
 
 use crate::commands::remote::RemoteArgs;
 use crate::commands::serve;
-use crate::error::{CannotRun, Exit};
-use crate::output::Output;
 
 /// Export and verify the audit log of decisions
 #[derive(Debug, Subcommand)]

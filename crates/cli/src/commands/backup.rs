@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use fs_err as fs;
 use serde::Serialize;
-use tidings_bridge::SqliteJournal;
+use tidings_commands::error::{CannotRun, Exit};
+use tidings_commands::human;
+use tidings_commands::output::{Output, printable};
+use tidings_commands::progress::Progress;
+use tidings_journal::{JOURNAL_FILE, SqliteJournal};
 
 use super::serve;
 use crate::commands::remote::IGNORED_FOLDERS;
-use crate::error::{CannotRun, Exit};
-use crate::human;
-use crate::output::{Output, printable};
-use crate::progress::Progress;
 
 /// Copy a server's data to a new folder; works while the server runs
 #[derive(Debug, Args)]
@@ -42,9 +42,6 @@ The copy is a data folder: the journal with every session, event and decision, t
 trusted folders and the policies of folders. It is as secret as the original, and only its owner can read it. Clients that have seen events newer \
 than the copy resynchronize. Running agents (hosts/) and archived sessions (archive/) are not copied.";
 
-/// Name of the journal in a server's data folder.
-pub(crate) const JOURNAL: &str = "journal.db";
-
 /// Other files of a data folder that are copied. Each may be missing, and the server replaces each
 /// atomically.
 const FILES: [&str; 6] =
@@ -67,7 +64,7 @@ struct CopiedFile {
 impl Backup {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let data = self.data.clone().map_or_else(serve::configured_data, Ok)?;
-        if !data.join(JOURNAL).is_file() {
+        if !data.join(JOURNAL_FILE).is_file() {
             let message = format!("No server journal in `{}`", data.display());
             let hint = "name the data folder of the server with --data";
             return Err(CannotRun { code: "not_found", message, hint }.into());
@@ -138,15 +135,15 @@ fn fill(data: &Path, part: &Path) -> anyhow::Result<Vec<CopiedFile>> {
             Err(error) => return Err(error.into()),
         }
     }
-    let copy = part.join(JOURNAL);
+    let copy = part.join(JOURNAL_FILE);
     let mut bar: Option<(Progress, u64)> = None;
-    SqliteJournal::backup(&data.join(JOURNAL), &copy, |done, total| {
+    SqliteJournal::backup(&data.join(JOURNAL_FILE), &copy, |done, total| {
         let (progress, before) = bar.get_or_insert_with(|| (Progress::bytes("copying", total), 0));
         progress.done(done.saturating_sub(*before));
         *before = done;
     })
-    .map_err(tidings_bridge::Error::from)?;
-    files.insert(0, CopiedFile { name: JOURNAL, bytes: fs::metadata(&copy)?.len() });
+    .map_err(tidings_sessions::Error::from)?;
+    files.insert(0, CopiedFile { name: JOURNAL_FILE, bytes: fs::metadata(&copy)?.len() });
     Ok(files)
 }
 

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory as _};
 use clap_complete::Shell;
+use tidings_commands::error::Exit;
+use tidings_commands::output::Output;
 
 use crate::Cli;
-use crate::error::Exit;
-use crate::output::Output;
 
 /// Print a completion script for a shell
 #[derive(Debug, Args)]

@@ -5,16 +5,16 @@ use serde::Serialize;
 use tidings_api::{
     AnswerResult, Choice, PendingPermission, PermissionAnswer, PermissionList, PermissionScope, SessionView,
 };
+use tidings_commands::confirm::confirm;
+use tidings_commands::error::{CannotRun, Exit};
+use tidings_commands::human;
+use tidings_commands::output::{Output, printable};
+use tidings_commands::session_label::{WithSession, label};
+use tidings_commands::terminal::ask::PermissionAsk;
 use uuid::Uuid;
 
-use super::session_label::{WithSession, label};
 use super::session_lookup;
 use crate::commands::remote::{Remote, RemoteArgs};
-use crate::confirm::confirm;
-use crate::error::{CannotRun, Exit};
-use crate::human;
-use crate::output::{Output, printable};
-use crate::terminal::ask::PermissionAsk;
 
 /// Approve a pending permission request of a session
 #[derive(Debug, Args)]

@@ -5,10 +5,9 @@ mod text;
 
 use clap::Args;
 use serde::Serialize;
-
-use crate::commands::sessions::RootArgs;
-use crate::error::Exit;
-use crate::output::Output;
+use tidings_commands::error::Exit;
+use tidings_commands::output::Output;
+use tidings_commands::sessions::RootArgs;
 
 /// Check what Tidings needs, and report how to fix what is missing
 #[derive(Debug, Args)]

@@ -9,15 +9,15 @@ use tidings_api::{
     FleetContinue, FleetDrain, FleetInvite, FleetInviteRequest, FleetProject, FleetStatus, FleetStorage,
     FleetStorageMax, SessionView,
 };
-use tidings_bridge::auth::data_folder;
 use tidings_bridge::fleet::{self, Access, FleetFile, MemberKind, Name, NameCheck};
+use tidings_commands::error::Exit;
+use tidings_commands::human;
+use tidings_commands::output::{BOLD, Output, PLAIN, RED, printable};
+use tidings_commands::session_label::label;
+use tidings_sessions::private::data_folder;
 
 use super::remote::RemoteArgs;
-use super::session_label::label;
 use super::session_lookup;
-use crate::error::Exit;
-use crate::human;
-use crate::output::{BOLD, Output, PLAIN, RED, printable};
 
 /// Connect several servers, so that each shows the sessions of all
 #[derive(Debug, Args)]
@@ -263,7 +263,7 @@ impl FleetArgs {
     /// Removes a server, and says what it can still read.
     async fn remove(&self, node: &str, out: &mut Output) -> anyhow::Result<()> {
         let remote = self.remote.remote()?;
-        let name = Name::new(node).map_err(tidings_bridge::Error::from)?;
+        let name = Name::new(node).map_err(fleet::fleet_error)?;
         let before: FleetStatus = remote.get("/v1/fleet").await?;
         remote.delete(&format!("/v1/fleet/nodes/{name}")).await?;
         let after: FleetStatus = remote.get("/v1/fleet").await?;
@@ -469,5 +469,5 @@ fn node_name(given: Option<&str>) -> anyhow::Result<Name> {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
         found.trim().chars().take(32).map(plain).collect::<String>()
     };
-    Ok(Name::new(&given.map_or_else(machine, str::to_owned)).map_err(tidings_bridge::Error::from)?)
+    Ok(Name::new(&given.map_or_else(machine, str::to_owned)).map_err(fleet::fleet_error)?)
 }

@@ -8,9 +8,8 @@ use anyhow::Context as _;
 use clap::Args;
 use tidings::host::{self, HostFolder};
 use tidings_bridge::server::limit_open_files;
-
-use crate::error::Exit;
-use crate::signals::catch_file_size_limit;
+use tidings_commands::error::Exit;
+use tidings_commands::signals::catch_file_size_limit;
 
 /// Arguments of `tidings host`.
 #[derive(Debug, Args)]

@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 use clap::Args;
 use jiff::Timestamp;
 use tidings_api::{InboxCounts, InboxItem, InboxKind, InboxPage, InboxRead};
+use tidings_commands::error::Exit;
+use tidings_commands::human;
+use tidings_commands::output::{BOLD, DIM, Output, PLAIN, RED, YELLOW, printable};
 
 use super::session_lookup;
 use crate::commands::remote::RemoteArgs;
-use crate::error::Exit;
-use crate::human;
-use crate::output::{BOLD, DIM, Output, PLAIN, RED, YELLOW, printable};
 
 /// List what waits for you, and what happened since you last looked
 #[derive(Debug, Args)]

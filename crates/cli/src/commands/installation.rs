@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
+use tidings_commands::error::Exit;
+use tidings_commands::output::Output;
+use tidings_commands::sessions::RootArgs;
 
 use crate::commands::serve;
-use crate::commands::sessions::RootArgs;
-use crate::error::Exit;
-use crate::output::Output;
 
 /// Show the version, how it was installed, where its data is, and how to update it
 #[derive(Debug, Args)]

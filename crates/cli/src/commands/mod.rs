@@ -3,16 +3,13 @@
 pub(crate) mod acp;
 pub(crate) mod attach;
 pub(crate) mod audit;
-pub(crate) mod backend;
 pub(crate) mod backup;
 #[cfg(unix)]
 pub(crate) mod claude;
 pub(crate) mod completions;
-mod console;
 pub(crate) mod decide;
 pub(crate) mod doctor;
 pub(crate) mod fleet;
-pub(crate) mod frames;
 #[cfg(unix)]
 pub(crate) mod hook;
 #[cfg(unix)]
@@ -20,19 +17,14 @@ pub(crate) mod host;
 pub(crate) mod inbox;
 pub(crate) mod installation;
 pub(crate) mod pair;
-mod pick;
 pub(crate) mod ps;
-pub(crate) mod rehearse;
 pub(crate) mod remote;
 #[cfg(unix)]
 pub(crate) mod resume;
-pub(crate) mod run;
 pub(crate) mod schema;
 pub(crate) mod send;
 pub(crate) mod serve;
-mod session_label;
 mod session_lookup;
-pub(crate) mod sessions;
 pub(crate) mod set;
 pub(crate) mod start;
 pub(crate) mod stop;

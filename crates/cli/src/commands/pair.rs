@@ -4,11 +4,11 @@ use clap::Args;
 use qrcode::QrCode;
 use qrcode::render::unicode::Dense1x2;
 use tidings_api::{NewDevice, PairingCode};
+use tidings_commands::error::Exit;
+use tidings_commands::output::{BOLD, Output, PLAIN, printable};
 
 use super::token::NewDeviceArgs;
 use crate::commands::remote::RemoteArgs;
-use crate::error::Exit;
-use crate::output::{BOLD, Output, PLAIN, printable};
 
 /// Pair a device with a link and a QR code that are valid for one minute
 #[derive(Debug, Args)]

@@ -4,12 +4,13 @@ use std::fmt::Write as _;
 use clap::Args;
 use jiff::Timestamp;
 use tidings_api::{InboxPage, ServerPhase, SessionOrigin, SessionView, Totals};
+use tidings_commands::error::Exit;
+use tidings_commands::human;
+use tidings_commands::output::{BOLD, DIM, Output, PLAIN, printable};
+use tidings_commands::session_label::state_label;
 
 use super::session_lookup;
 use crate::commands::remote::{Remote, RemoteArgs};
-use crate::error::Exit;
-use crate::human;
-use crate::output::{BOLD, DIM, Output, PLAIN, RED, YELLOW, printable};
 
 /// List the server's sessions; those that need you come first
 #[derive(Debug, Args)]
@@ -93,17 +94,6 @@ fn is_recent(session: &SessionView, now: Timestamp) -> bool {
     rank(session.state) < 3 || age.is_ok_and(|age| age < RECENT_SECONDS)
 }
 
-pub(super) fn label(state: ServerPhase) -> (&'static str, &'static str) {
-    let style = match state {
-        ServerPhase::NeedsYou => YELLOW,
-        ServerPhase::Failed | ServerPhase::Interrupted => RED,
-        ServerPhase::Running | ServerPhase::Starting => BOLD,
-        _ => DIM,
-    };
-    let word = if state == ServerPhase::NeedsYou { "needs you" } else { state.as_str() };
-    (word, style)
-}
-
 /// Formats one line per session; the title gets the columns that are left.
 fn table(
     sessions: &[SessionView],
@@ -129,7 +119,7 @@ fn table(
     let room =
         columns.saturating_sub(4 + 2 + STATE_COLUMNS + 2 + project_columns + 2 + 4 + 2 + 8 + 2).max(10);
     for session in sessions {
-        let (word, style) = label(session.state);
+        let (word, style) = state_label(session.state);
         let project = project_name(session);
         let age = session.active.parse().map_or_else(|_| String::new(), |active| human::age(active, now));
         let waiting = waiting.get(&session.key).copied().unwrap_or_default();

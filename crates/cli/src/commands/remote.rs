@@ -13,10 +13,10 @@ use reqwest::{Method, RequestBuilder, Response};
 use rustls::CertificateError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tidings_api::Problem;
+use tidings_api::{Code, Problem};
 use tidings_bridge::auth::read_admin_token;
 use tidings_bridge::http_client;
-use tidings_bridge::{Code, Error};
+use tidings_sessions::Error;
 
 use super::serve;
 

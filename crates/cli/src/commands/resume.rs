@@ -5,19 +5,19 @@ use anyhow::Context as _;
 use clap::Args;
 use tidings::find::{self, Search};
 use tidings::{SessionLock, SessionOwner};
-use tidings_api::{Accepted, CommandRequest, ServerPhase, SessionView};
-use tidings_bridge::{Code, Error};
+use tidings_api::{Accepted, Code, CommandRequest, ServerPhase, SessionView};
+use tidings_commands::error::{CannotRun, Exit};
+use tidings_commands::output::{Output, printable};
+use tidings_commands::session_label::label;
+use tidings_commands::sessions::RootArgs;
+use tidings_commands::{human, pick};
+use tidings_sessions::Error;
 use tidings_transcript::id_prefix::is_number;
 use tidings_transcript::list::{self, ListFilter};
 use tidings_transcript::roots::{Roots, SessionFiles};
 
-use super::session_label::label;
-use super::sessions::RootArgs;
-use super::{claude, pick, session_lookup};
+use super::{claude, session_lookup};
 use crate::commands::remote::RemoteArgs;
-use crate::error::{CannotRun, Exit};
-use crate::human;
-use crate::output::{Output, printable};
 
 /// Continue a session here, with `claude` in this terminal
 #[derive(Debug, Args)]

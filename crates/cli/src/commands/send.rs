@@ -3,14 +3,14 @@ use std::io::{self, IsTerminal as _};
 use clap::Args;
 use serde::Serialize;
 use tidings_api::{Accepted, Delivery, INPUT_BYTES_MAX, Input, SessionView};
+use tidings_commands::error::{CannotRun, Exit};
+use tidings_commands::output::Output;
+use tidings_commands::run::prompt::piped;
+use tidings_commands::session_label::{WithSession, label};
 use uuid::Uuid;
 
-use super::run::prompt::piped;
-use super::session_label::{WithSession, label};
 use super::session_lookup;
 use crate::commands::remote::RemoteArgs;
-use crate::error::{CannotRun, Exit};
-use crate::output::Output;
 
 /// Send a prompt to a session of the server
 #[derive(Debug, Args)]

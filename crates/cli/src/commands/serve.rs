@@ -1,6 +1,5 @@
 //! `tidings serve`: serves sessions to browsers, phones and scripts.
 
-pub(crate) mod agents;
 mod demo;
 pub(crate) mod embedded;
 mod file;
@@ -18,17 +17,19 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use tidings_bridge::auth::{Auth, Names, Random, Scheme};
+use tidings_bridge::Server;
+use tidings_bridge::auth::{self, Auth, Names, Scheme};
 use tidings_bridge::server::{Exposure, choose_tls};
-use tidings_bridge::{Server, auth};
+use tidings_commands::error::Exit;
+use tidings_commands::output::Output;
+use tidings_commands::signals::signals_of_server;
+use tidings_sessions::secret::Random;
+
+pub(crate) use self::service::service_file;
 
 use self::layer::Layer;
-pub(crate) use self::service::service_file;
 use self::settings::Settings;
 use self::start::JournalChoice;
-use crate::error::Exit;
-use crate::output::Output;
-use crate::signals::signals_of_server;
 
 /// Serve sessions to browsers, phones and scripts
 #[derive(Debug, Args)]
@@ -133,7 +134,7 @@ pub(crate) fn configured_data() -> anyhow::Result<PathBuf> {
 
 /// Default path of the settings file, which may not exist.
 pub(crate) fn default_file() -> Option<PathBuf> {
-    file::default_path()
+    tidings_commands::settings_file::default_path()
 }
 
 /// Validates a settings file.
@@ -169,7 +170,7 @@ async fn serve(
     if settings.demo.is_some() {
         start::check_demo_folder(&settings.data)?;
     }
-    auth::data_folder(&settings.data)?;
+    tidings_sessions::private::data_folder(&settings.data)?;
     let auth = Auth::open(auth_settings(settings)?)?;
     let listen = start::listen(settings);
     let socket = listen.unix.clone();

@@ -1,14 +1,13 @@
 //! Lookup of a server's sessions by number, key, id or prefix of a key or id.
 
-use tidings_api::{SessionList, SessionView};
-use tidings_bridge::{Code, Error};
+use tidings_api::{Code, SessionList, SessionView};
+use tidings_commands::error::CannotRun;
+use tidings_commands::output::{Output, printable};
+use tidings_commands::{human, pick};
+use tidings_sessions::Error;
 use tidings_transcript::id_prefix::{is_number, is_prefix, names_id};
 
-use super::pick;
 use crate::commands::remote::{Remote, RemoteArgs};
-use crate::error::CannotRun;
-use crate::human;
-use crate::output::{Output, printable};
 
 const NOT_FOUND: &str = "not_found";
 

@@ -1,12 +1,12 @@
 use clap::{ArgGroup, Args, ValueEnum};
 use tidings_api::{PatchSession, SessionView};
+use tidings_commands::error::Exit;
+use tidings_commands::output::Output;
+use tidings_commands::session_label::label;
 use uuid::Uuid;
 
-use super::session_label::label;
 use super::session_lookup;
 use crate::commands::remote::RemoteArgs;
-use crate::error::Exit;
-use crate::output::Output;
 
 /// Change settings of a session of the server
 #[derive(Debug, Args)]

@@ -3,16 +3,16 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use tidings_api::{CreateSession, Policy, SessionView, Transcript, TranscriptList};
+use tidings_commands::error::{CannotRun, Exit};
+use tidings_commands::output::Output;
+use tidings_commands::session_label;
 use tidings_transcript::id_prefix::names_id;
 use uuid::Uuid;
 
 use super::attach::Attach;
 use super::send::{check_length, given_or_piped};
-use super::session_label;
 use super::session_lookup;
 use crate::commands::remote::{Remote, RemoteArgs};
-use crate::error::{CannotRun, Exit};
-use crate::output::Output;
 
 /// Start a session on the server, or resume one from disk
 #[derive(Debug, Args)]

@@ -1,11 +1,11 @@
 use clap::Args;
 use tidings_api::{Accepted, CommandRequest, ServerPhase, SessionView};
+use tidings_commands::error::Exit;
+use tidings_commands::output::Output;
+use tidings_commands::session_label::{WithSession, label};
 
-use super::session_label::{WithSession, label};
 use super::session_lookup;
 use crate::commands::remote::RemoteArgs;
-use crate::error::Exit;
-use crate::output::Output;
 
 /// Stop a session of the server; the next prompt starts it again
 #[derive(Debug, Args)]

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use tidings_api::ServerPhase;
+use tidings_commands::error::Exit;
+use tidings_commands::human;
+use tidings_commands::output::{BOLD, DIM, Output, PLAIN, printable};
+use tidings_commands::sessions::RootArgs;
 use tidings_transcript::roots::{Roots, SessionFiles};
 
 use super::session_lookup;
-use super::sessions::RootArgs;
 use crate::commands::remote::RemoteArgs;
-use crate::error::Exit;
-use crate::human;
-use crate::output::{BOLD, DIM, Output, PLAIN, printable};
 
 const COMMANDS: &[(&str, &str)] = &[
     ("tidings serve", "serve sessions to browsers and phones"),

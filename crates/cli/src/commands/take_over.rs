@@ -1,11 +1,11 @@
 use clap::Args;
 use tidings_api::{Accepted, CommandRequest, SessionView};
+use tidings_commands::error::Exit;
+use tidings_commands::output::Output;
+use tidings_commands::session_label::{WithSession, label};
 
-use super::session_label::{WithSession, label};
 use super::session_lookup;
 use crate::commands::remote::RemoteArgs;
-use crate::error::Exit;
-use crate::output::Output;
 
 /// Continue a session of a terminal on the server
 #[derive(Debug, Args)]

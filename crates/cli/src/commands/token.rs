@@ -2,13 +2,12 @@
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
-use tidings_api::{Device, DeviceList, GrantScopes, NewCredential, NewDevice};
-use tidings_bridge::Scope;
+use tidings_api::{Device, DeviceList, GrantScopes, NewCredential, NewDevice, Scope};
 use tidings_bridge::auth::read_admin_token;
+use tidings_commands::error::{CannotRun, Exit};
+use tidings_commands::output::{Output, printable};
 
 use crate::commands::remote::{Remote, RemoteArgs};
-use crate::error::{CannotRun, Exit};
-use crate::output::{Output, printable};
 
 /// List, create and revoke device credentials
 #[derive(Debug, Subcommand)]
@@ -105,7 +104,7 @@ pub(crate) struct NewDeviceArgs {
 }
 
 fn scope(text: &str) -> Result<Scope, String> {
-    text.parse().map_err(|error: tidings_bridge::Error| format!("{error}; {}", error.hint()))
+    text.parse().map_err(|error: tidings_api::UnknownScope| format!("{error}; {}", error.hint()))
 }
 
 /// Accepts absolute paths only: the server may be on another machine, without our current folder.

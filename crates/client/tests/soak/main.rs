@@ -7,7 +7,6 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
-mod chance;
 mod moments;
 mod resources;
 
@@ -15,12 +14,11 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use tempfile::TempDir;
-use tidings::Options;
-
-use chance::Chance;
 use moments::MOMENTS;
 use resources::Resources;
+use tempfile::TempDir;
+use tidings::Options;
+use tidings_rehearsal::Chance;
 
 /// Sessions of the short run, a few for each moment.
 const SESSIONS: usize = 60;
@@ -47,7 +45,7 @@ fn f37_sessions_that_end_at_any_moment_leave_nothing() {
             .map(|number| {
                 // The moments take turns; the delay within each is random.
                 let (name, moment) = MOMENTS[number % MOMENTS.len()];
-                (number, name, runtime.spawn(moment(stage.clone(), Chance::new(chance.next()))))
+                (number, name, runtime.spawn(moment(stage.clone(), Chance::new(chance.number()))))
             })
             .collect();
         for (number, name, session) in running {

@@ -3,10 +3,10 @@
 use futures_util::future::BoxFuture;
 use tidings::hooks::{HookOutput, PreToolUse};
 use tidings::{Client, Decision, Hook, HookCall, Options, PermissionAsk, query};
+use tidings_rehearsal::Chance;
 use tokio::sync::mpsc;
 
 use crate::Stage;
-use crate::chance::Chance;
 
 type Moment = fn(Stage, Chance) -> BoxFuture<'static, ()>;
 
@@ -45,7 +45,7 @@ pub(crate) async fn in_order(options: Options) {
 async fn before_connected(stage: Stage, mut chance: Chance) {
     tokio::select! {
         client = Client::connect(stage.story()) => drop(client),
-        () = chance.while_ms(60) => {}
+        () = pause(&mut chance, 60) => {}
     }
 }
 
@@ -81,7 +81,7 @@ async fn mid_permission(stage: Stage, mut chance: Chance) {
     let client = connect(options).await;
     drop(client.send("go").await.unwrap());
     asks.recv().await.unwrap();
-    chance.while_ms(20).await;
+    pause(&mut chance, 20).await;
 }
 
 async fn permission_for_later(stage: Stage) {
@@ -105,16 +105,16 @@ async fn mid_hook(stage: Stage, mut chance: Chance) {
     let client = connect(stage.tool().hook(hook)).await;
     drop(client.send("go").await.unwrap());
     calls.recv().await.unwrap();
-    chance.while_ms(20).await;
+    pause(&mut chance, 20).await;
 }
 
 async fn mid_close(stage: Stage, mut chance: Chance) {
     let client = connect(stage.story()).await;
     let _turn = client.send("go").await.unwrap();
-    chance.while_ms(50).await;
+    pause(&mut chance, 50).await;
     tokio::select! {
         closed = client.close() => drop(closed),
-        () = chance.while_ms(50) => {}
+        () = pause(&mut chance, 50) => {}
     }
 }
 
@@ -122,7 +122,7 @@ async fn mid_request(stage: Stage, mut chance: Chance) {
     let client = connect(stage.story()).await;
     tokio::select! {
         status = client.mcp_status() => drop(status),
-        () = chance.while_ms(4) => {}
+        () = pause(&mut chance, 4) => {}
     }
 }
 
@@ -133,20 +133,20 @@ async fn handler_panics(stage: Stage, mut chance: Chance) {
     });
     let client = connect(options).await;
     let _turn = client.send("go").await.unwrap();
-    chance.while_ms(200).await;
+    pause(&mut chance, 200).await;
 }
 
 async fn host_panics(stage: Stage, mut chance: Chance) {
     let client = connect(stage.story()).await;
     let _turn = client.send("go").await.unwrap();
-    chance.while_ms(50).await;
+    pause(&mut chance, 50).await;
     assert!(client.is_closed(), "a host that fails, as it should here");
 }
 
 async fn killed(stage: Stage, mut chance: Chance) {
     let client = connect(stage.story()).await;
     let _turn = client.send("go").await.unwrap();
-    chance.while_ms(50).await;
+    pause(&mut chance, 50).await;
     let pid = client.pid().unwrap().to_string();
     assert!(tokio::process::Command::new("kill").args(["-9", &pid]).status().await.unwrap().success());
     if chance.below(2) == 0 {
@@ -160,6 +160,11 @@ async fn mid_interrupt(stage: Stage, mut chance: Chance) {
     turn.next_frame().await.unwrap().unwrap();
     tokio::select! {
         stopped = client.interrupt() => drop(stopped),
-        () = chance.while_ms(20) => {}
+        () = pause(&mut chance, 20) => {}
     }
+}
+
+/// Sleeps for a random time of less than `most` milliseconds.
+async fn pause(chance: &mut Chance, most: u64) {
+    tokio::time::sleep(std::time::Duration::from_micros(chance.below(most * 1000))).await;
 }

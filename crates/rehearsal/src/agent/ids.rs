@@ -1,26 +1,28 @@
 use std::hash::{BuildHasher, RandomState};
 
+use crate::Chance;
+
 /// Generates ids in the format of the CLI and of the API.
 #[derive(Debug, Clone)]
 pub struct Ids {
-    state: u64,
+    chance: Chance,
 }
 
 impl Ids {
     /// Ids from a seed: the same seed gives the same ids.
     pub fn seeded(seed: u64) -> Self {
-        Ids { state: seed }
+        Ids { chance: Chance::new(seed) }
     }
 
     /// Ids that differ from run to run.
     pub fn random() -> Self {
         // A hasher of the standard library is keyed by the system's randomness.
-        Ids { state: RandomState::new().hash_one("ids") }
+        Ids { chance: Chance::new(RandomState::new().hash_one("ids")) }
     }
 
     /// A version 4 UUID.
     pub(super) fn uuid(&mut self) -> String {
-        let (high, low) = (self.number(), self.number());
+        let (high, low) = (self.chance.number(), self.chance.number());
         let high = (high & 0xffff_ffff_ffff_0fff) | 0x4000;
         let low = (low & 0x3fff_ffff_ffff_ffff) | 0x8000_0000_0000_0000;
         let node = low & 0xffff_ffff_ffff;
@@ -55,12 +57,12 @@ impl Ids {
 
     /// Id of an agent.
     pub(super) fn agent(&mut self) -> String {
-        format!("a{:016x}", self.number())
+        format!("a{:016x}", self.chance.number())
     }
 
     /// Id of one run of a task.
     pub(super) fn run(&mut self) -> String {
-        let number = self.number();
+        let number = self.chance.number();
         format!("0m{:07x}-{:08x}", number >> 36, number & 0xffff_ffff)
     }
 
@@ -68,18 +70,9 @@ impl Ids {
         const LETTERS: &[u8] = b"123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz";
         let mut id = prefix.to_owned();
         for _ in 0..count {
-            let at = usize::try_from(self.number() % LETTERS.len() as u64).unwrap_or_default();
+            let at = usize::try_from(self.chance.number() % LETTERS.len() as u64).unwrap_or_default();
             id.push(char::from(LETTERS[at]));
         }
         id
-    }
-
-    /// `SplitMix64`: short, and good enough for ids.
-    fn number(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
     }
 }

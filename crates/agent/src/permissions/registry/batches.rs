@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use tidings_protocol::ui::PermissionRequest;
+use tidings_protocol::ui::{AnsweredBy, PermissionRequest};
 
 use super::{PermissionRegistry, Recorded, RegistryError, Response, by_grant, requests};
 use crate::limits::BATCHES_MAX;
-use crate::pending::AnsweredBy;
 use crate::permissions::{Answer, Ask, Digest, Grant};
 use crate::request_table::AskKey;
 

@@ -1,4 +1,6 @@
-use crate::pending::{Already, Outcome, Refused};
+use tidings_protocol::ui::RequestOutcome;
+
+use crate::pending::{Already, Refused};
 use crate::permissions::Answer;
 
 /// Errors of a registry.
@@ -10,7 +12,7 @@ pub enum RegistryError {
     NotFound,
     /// The request was settled before, with this outcome.
     #[error("The request was already settled")]
-    AlreadyResponded(Box<Outcome<Answer>>),
+    AlreadyResponded(Box<RequestOutcome<Answer>>),
     /// The request is open, and its outcome is being awaited already.
     #[error("The request is already open")]
     AlreadyAsked,

@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 use parking_lot::Mutex;
-use tidings_protocol::ui::PermissionRequest;
+use tidings_protocol::ui::{AnsweredBy, PermissionRequest, RequestOutcome};
 
 pub use batches::{BatchAnswer, BatchRecorded, BatchResponse, Member, RegisteredBatch};
 pub use error::RegistryError;
@@ -19,7 +19,7 @@ use self::batches::BatchTable;
 use self::grants::Grants;
 use super::{Allowed, Answer, Ask, Digest, Grant, Scope};
 use crate::limits::HELD_MAX;
-use crate::pending::{Already, AnsweredBy, Outcome};
+use crate::pending::Already;
 use crate::request_table::{AskKey, Delivery, OutcomeFuture, RequestTable};
 
 /// Registry of permission requests, each with exactly one outcome. Clones share the same registry.
@@ -63,7 +63,7 @@ struct RegistryState {
 #[non_exhaustive]
 pub enum Requested {
     /// It is settled: a grant covers it, or an answer was held for it.
-    Settled(Outcome<Answer>),
+    Settled(RequestOutcome<Answer>),
     /// It is open, and this future resolves to its outcome.
     Waiting(OutcomeFuture<Answer>),
 }
@@ -88,7 +88,7 @@ pub struct Recorded {
     /// The request.
     pub ask: Arc<Ask>,
     /// Its outcome, with the rules that "always" adds.
-    pub outcome: Outcome<Answer>,
+    pub outcome: RequestOutcome<Answer>,
     /// The grant that was added.
     pub grant: Option<Grant>,
     /// Other open requests that the grant settled.
@@ -137,7 +137,7 @@ impl PermissionRegistry {
                 }
                 if other.is_some() {
                     // The input differs from the announced one, so answers to the announcement do not count.
-                    drop(state.requests.settle(&key, Outcome::Cancelled));
+                    drop(state.requests.settle(&key, RequestOutcome::Cancelled));
                 }
                 state.requests.open(Arc::new(ask), deadline)?;
             }
@@ -148,7 +148,7 @@ impl PermissionRegistry {
             if let Some(state) = registry.upgrade() {
                 let mut state = state.lock();
                 // It may be settled already.
-                drop(state.requests.settle(&abandoned, Outcome::Disconnected));
+                drop(state.requests.settle(&abandoned, RequestOutcome::Disconnected));
             }
         };
         state.requests.wait(&key, abandon).map(Requested::Waiting).ok_or(RegistryError::AlreadyAsked)
@@ -182,24 +182,24 @@ impl PermissionRegistry {
     pub fn cancel(&self, key: &AskKey) -> Result<Arc<Ask>, RegistryError> {
         let mut state = self.0.lock();
         state.held.remove(key);
-        let (ask, _) = state.requests.settle(key, Outcome::Cancelled)?;
+        let (ask, _) = state.requests.settle(key, RequestOutcome::Cancelled)?;
         Ok(ask)
     }
 
     /// Withdraws all requests of a session, and drops the answers that are held for it.
     pub fn cancel_session(&self, session_id: i64) -> Vec<Arc<Ask>> {
-        self.0.lock().end_session(session_id, &Outcome::Cancelled)
+        self.0.lock().end_session(session_id, &RequestOutcome::Cancelled)
     }
 
     /// Settles all requests of a session whose CLI has ended.
     pub fn disconnect_session(&self, session_id: i64) -> Vec<Arc<Ask>> {
-        self.0.lock().end_session(session_id, &Outcome::Disconnected)
+        self.0.lock().end_session(session_id, &RequestOutcome::Disconnected)
     }
 
     /// Withdraws all requests of a session and forgets its settled requests, batches and grants.
     pub fn clear_session(&self, session_id: i64) -> Vec<Arc<Ask>> {
         let mut state = self.0.lock();
-        let ended = state.end_session(session_id, &Outcome::Cancelled);
+        let ended = state.end_session(session_id, &RequestOutcome::Cancelled);
         state.grants.clear(session_id);
         state.batches.clear(session_id);
         state.requests.forget_session(session_id);
@@ -222,7 +222,7 @@ impl PermissionRegistry {
     }
 
     /// The outcome of a settled request, if it is still remembered.
-    pub fn outcome(&self, key: &AskKey) -> Option<Outcome<Answer>> {
+    pub fn outcome(&self, key: &AskKey) -> Option<RequestOutcome<Answer>> {
         self.0.lock().requests.settled(key).cloned()
     }
 
@@ -263,7 +263,7 @@ impl RegistryState {
             return Err(RegistryError::DigestMismatch);
         }
         let (answer, grant) = complete(&ask, response.answer)?;
-        let outcome = Outcome::Answered { answer, by: response.by };
+        let outcome = RequestOutcome::Answered { answer, by: response.by };
         self.settle(key, outcome.clone())?;
         let mut also_settled = Vec::new();
         if let Some(grant) = &grant {
@@ -274,7 +274,7 @@ impl RegistryState {
     }
 
     /// Settles a request, and holds the outcome if the CLI has not asked yet.
-    fn settle(&mut self, key: &AskKey, outcome: Outcome<Answer>) -> Result<(), Already<Answer>> {
+    fn settle(&mut self, key: &AskKey, outcome: RequestOutcome<Answer>) -> Result<(), Already<Answer>> {
         let (ask, delivery) = self.requests.settle(key, outcome.clone())?;
         if delivery == Delivery::NoWaiter && outcome.answer().is_some() {
             self.held.put(ask.key.clone(), ask.digest, outcome);
@@ -298,7 +298,7 @@ impl RegistryState {
         settled
     }
 
-    fn end_session(&mut self, session_id: i64, outcome: &Outcome<Answer>) -> Vec<Arc<Ask>> {
+    fn end_session(&mut self, session_id: i64, outcome: &RequestOutcome<Answer>) -> Vec<Arc<Ask>> {
         self.held.clear(session_id);
         self.requests.settle_session(session_id, outcome)
     }
@@ -325,20 +325,20 @@ fn complete(ask: &Ask, answer: Answer) -> Result<(Answer, Option<Grant>), Regist
     }
 }
 
-fn by_grant(id: String) -> Outcome<Answer> {
-    Outcome::Answered { answer: Answer::allow(), by: AnsweredBy::Grant(id) }
+fn by_grant(id: String) -> RequestOutcome<Answer> {
+    RequestOutcome::Answered { answer: Answer::allow(), by: AnsweredBy::Grant(id) }
 }
 
 /// Answers that came before the CLI asked.
 #[derive(Debug, Default)]
 struct HeldAnswers {
-    answers: HashMap<AskKey, (Digest, Outcome<Answer>)>,
+    answers: HashMap<AskKey, (Digest, RequestOutcome<Answer>)>,
     /// Oldest first.
     order: VecDeque<AskKey>,
 }
 
 impl HeldAnswers {
-    fn put(&mut self, key: AskKey, digest: Digest, outcome: Outcome<Answer>) {
+    fn put(&mut self, key: AskKey, digest: Digest, outcome: RequestOutcome<Answer>) {
         self.remove(&key);
         if self.order.len() >= HELD_MAX
             && let Some(oldest) = self.order.pop_front()
@@ -350,12 +350,12 @@ impl HeldAnswers {
     }
 
     /// Takes the answer for a call, if it was given for the same input. It is removed in any case.
-    fn take(&mut self, key: &AskKey, digest: Digest) -> Option<Outcome<Answer>> {
+    fn take(&mut self, key: &AskKey, digest: Digest) -> Option<RequestOutcome<Answer>> {
         let (shown, outcome) = self.remove(key)?;
         (shown == digest).then_some(outcome)
     }
 
-    fn remove(&mut self, key: &AskKey) -> Option<(Digest, Outcome<Answer>)> {
+    fn remove(&mut self, key: &AskKey) -> Option<(Digest, RequestOutcome<Answer>)> {
         let removed = self.answers.remove(key)?;
         self.order.retain(|held| held != key);
         Some(removed)

@@ -7,12 +7,12 @@ use tidings_acp::agent::{AgentCall, AgentNotice, ClientFeatures, initialized, li
 use tidings_acp::limits::{MESSAGES_WAITING_MAX, SESSIONS_MAX};
 use tidings_acp::lines::id_of_call;
 use tidings_acp::rpc::{self, Id, Message, RpcError};
+use tidings_sessions::Caller;
 use tokio::sync::mpsc;
 
 use super::session::{EditorCommand, EditorSession, OpenMode};
 use super::{open, rpc_error};
 use crate::api::Api;
-use crate::caller::Caller;
 
 /// The editor does not read: the queue of one of its sessions is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

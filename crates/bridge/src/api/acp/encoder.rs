@@ -2,10 +2,10 @@
 
 use tidings_acp::agent::{OpenPrompts, PendingAsk, PromptEnd, Translator};
 use tidings_acp::rpc::Id;
+use tidings_journal::Event;
 use tidings_protocol::ui::{QuestionDetails, SessionPhase, UiMessage, UserPrompt};
 
 use crate::api::feed::{Encoder, EventBatch};
-use crate::journal::Event;
 
 /// Something that an event means for an editor.
 #[derive(Debug)]

@@ -1,11 +1,11 @@
 //! An editor that this process serves on its own streams, without a socket in between.
 
+use tidings_api::Code;
+use tidings_sessions::{Caller, Error};
 use tokio::sync::mpsc;
 
 use super::connection::EditorConnection;
 use crate::api::Api;
-use crate::caller::Caller;
-use crate::error::{Code, Error};
 
 /// An editor in the Agent Client Protocol, version 1, whose messages the caller reads and writes.
 ///

@@ -11,19 +11,20 @@ mod session;
 mod socket;
 
 use axum::extract::State;
-use axum::extract::ws::{WebSocketUpgrade, rejection::WebSocketUpgradeRejection};
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::http::{Extensions, HeaderMap};
 use axum::response::Response;
 use tidings_acp::limits::SOCKET_MESSAGE_BYTES_MAX;
 use tidings_acp::rpc::RpcError;
+use tidings_api::Code;
+use tidings_sessions::{Caller, Error};
 
 pub use local::LocalEditor;
 
 use super::Api;
 use super::stream_lifetime::StreamLifetime;
 use super::ws::link;
-use crate::caller::Caller;
-use crate::error::{Code, Error};
 
 /// Opens a WebSocket that speaks the Agent Client Protocol, version 1.
 ///

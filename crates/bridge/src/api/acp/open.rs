@@ -5,18 +5,16 @@ use std::collections::HashSet;
 use axum::extract::State;
 use tidings_acp::agent::{ListedSession, ModeChoice, OpenSession, SessionState};
 use tidings_acp::limits::LIST_PAGE;
-use tidings_api::{CommandRequest, CreateSession, SessionView};
+use tidings_api::{Code, CommandRequest, CreateSession, Scope, SessionView};
+use tidings_journal::Key;
+use tidings_journal::limits::LIST_MAX;
+use tidings_sessions::capabilities::{self, Bypass, USUAL_MODE};
+use tidings_sessions::{Caller, Error, Transcript};
 
 use crate::api::rest::workspace::newest_commands;
 use crate::api::transcripts::{delete_transcript, newest_transcripts};
 use crate::api::{Api, visibility};
-use crate::auth::capabilities::{self, Bypass, USUAL_MODE};
-use crate::caller::{Caller, Scope};
-use crate::error::{Code, Error};
 use crate::http::Path;
-use crate::journal::Key;
-use crate::limits::LIST_MAX;
-use crate::sessions::Transcript;
 
 /// Creates a session for an editor.
 pub(super) async fn create(api: &Api, caller: &Caller, open: OpenSession) -> Result<SessionView, Error> {
@@ -117,7 +115,7 @@ pub(super) async fn list(
     loop {
         let page = api.sessions.list(after, LIST_MAX).await?;
         let Some(last) = page.last() else { break };
-        after = Some(crate::journal::Handle::new(u64::try_from(last.handle).unwrap_or_default()));
+        after = Some(tidings_journal::Handle::new(u64::try_from(last.handle).unwrap_or_default()));
         for view in page.into_iter().filter(|view| caller.sees(&view.cwd)) {
             known.extend(view.cli_session_ids.iter().cloned());
             known.insert(view.key.clone());

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tidings_acp::limits::MESSAGE_BYTES_MAX;
 use tidings_acp::lines::LongLine;
+use tidings_sessions::Caller;
 use tokio::sync::mpsc;
 
 use super::connection::EditorConnection;
@@ -13,7 +14,6 @@ use crate::api::ws::close::Close;
 use crate::api::ws::heartbeat::Heartbeat;
 use crate::api::ws::link::{Message, WebSocket};
 use crate::api::ws::socket::{close_socket, received};
-use crate::caller::Caller;
 use crate::limits::WRITE_WAIT;
 
 /// Serves one editor until the connection ends.

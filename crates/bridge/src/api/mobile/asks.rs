@@ -1,12 +1,12 @@
 //! Answers of a phone to permission requests and questions.
 
-use tidings_api::{Choice, PermissionAnswer, PermissionScope, QuestionAnswer, QuestionReply};
+use tidings_api::{Choice, PermissionAnswer, PermissionScope, QuestionAnswer, QuestionReply, Scope};
 use tidings_protocol::mobile::PermissionResponse;
+use tidings_sessions::Caller;
 
 use super::outgoing::Refusal;
 use crate::api::Api;
 use crate::api::visibility::Visibility;
-use crate::caller::{Caller, Scope};
 
 /// Passes an answer to its session. All subscribers, this phone included, learn of it by the event that it
 /// causes.

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
+use tidings_journal::Event;
+use tidings_journal::broadcast::Subscription;
 use tidings_protocol::mobile::{MobileBody, MobileMessage};
 use tokio_util::sync::CancellationToken;
 
@@ -13,8 +15,6 @@ use super::sync::Sync;
 use crate::api::deltas::Deltas;
 use crate::api::feed::{Encoder, EventBatch, Feed, FeedEnd};
 use crate::api::recovery::Start;
-use crate::broadcast::Subscription;
-use crate::journal::Event;
 use crate::limits::CHUNK_BYTES;
 
 /// The subscription of a phone to one session.

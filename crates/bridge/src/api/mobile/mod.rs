@@ -19,6 +19,14 @@ mod sync;
 mod translator;
 mod work;
 
+use axum::extract::State;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::http::{Extensions, HeaderMap, header};
+use axum::response::Response;
+use tidings_api::{Code, Scope};
+use tidings_sessions::{Caller, Error};
+
 pub(crate) use parts::PartTranslator;
 pub(crate) use position::MessagePosition;
 pub(crate) use translator::MobileTranslator;
@@ -28,17 +36,10 @@ pub(crate) use {
     resume::resume,
 };
 
-use axum::extract::State;
-use axum::extract::ws::{WebSocketUpgrade, rejection::WebSocketUpgradeRejection};
-use axum::http::{Extensions, HeaderMap, header};
-use axum::response::Response;
-
 use super::Api;
 use super::stream_lifetime::StreamLifetime;
 use super::ws::link;
 use crate::auth::Peer;
-use crate::caller::{Caller, Scope};
-use crate::error::{Code, Error};
 
 /// Opens a WebSocket of the phone protocol: projects, prompts, answers and permissions.
 ///

@@ -2,11 +2,10 @@
 
 use serde::Serialize;
 use serde_json::{Map, Value};
-use tidings_api::{ServerPhase, SessionView};
+use tidings_api::{Code, ServerPhase, SessionView};
+use tidings_journal::Project;
 use tidings_protocol::mobile::{ErrorMessage, MobileMessage};
-
-use crate::error::{Code, Error};
-use crate::journal::Project;
+use tidings_sessions::Error;
 
 /// An error in the terms of the phone protocol.
 #[derive(Debug)]

@@ -4,12 +4,13 @@
 //! such phone would cost a megabyte; the event itself is shared by all subscribers, and is translated again
 //! for the next messages.
 
+use tidings_journal::Event;
+use tidings_journal::limits::LONG_EVENT_BYTES;
 use tidings_protocol::mobile::MobileMessage;
 
 use super::position::MessagePosition;
 use super::translator::MobileTranslator;
-use crate::journal::Event;
-use crate::limits::{LONG_EVENT_BYTES, MOBILE_PART_MESSAGES};
+use crate::limits::MOBILE_PART_MESSAGES;
 
 /// The rest of a long event.
 #[derive(Debug)]
@@ -79,7 +80,7 @@ mod tests {
     use tidings_protocol::ui::UiMessage;
 
     use super::*;
-    use crate::journal::{Class, Cursor, Draft, Epoch, Kind};
+    use tidings_journal::{Class, Cursor, Draft, Epoch, Kind};
 
     #[test]
     fn k31_the_messages_of_a_long_event_are_made_a_few_at_a_time_and_are_the_same() {

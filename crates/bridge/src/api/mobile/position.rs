@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::journal::Cursor;
+use tidings_journal::Cursor;
 
 /// The position of a message: the event that it was made from, and its number among the messages of that
 /// event.

@@ -1,13 +1,12 @@
 //! Projects of phones: a folder, and the current session in it.
 
 use tidings_api::SessionView;
+use tidings_journal::limits::LIST_MAX;
+use tidings_journal::{ErrorKind, JournalError, Key, Project, ProjectFolder};
+use tidings_sessions::Caller;
 
 use super::outgoing::{ProjectState, Refusal};
-use crate::api::Api;
-use crate::api::visibility;
-use crate::caller::Caller;
-use crate::journal::{ErrorKind, JournalError, Key, Project, ProjectFolder};
-use crate::limits::LIST_MAX;
+use crate::api::{Api, visibility};
 
 /// Opens a folder as a project. A project that is already open is returned or refused, depending on the
 /// protocol family.

@@ -4,11 +4,16 @@ use std::collections::VecDeque;
 
 use serde_json::Value;
 use tidings_api::{SessionView, Verdict};
+use tidings_base::plural::counted;
+use tidings_journal::broadcast::{SubscribeOptions, Subscription};
+use tidings_journal::limits::PAGE_BYTES_MAX;
+use tidings_journal::{Cursor, Event};
 use tidings_protocol::mobile::{
     CommandMessage, MobileBody, MobileMessage, MobilePendingPermission, PendingPermissionsMessage,
     SessionResumeMessage, SessionSyncMessage,
 };
 use tidings_protocol::ui::UiMessage;
+use tidings_sessions::Error;
 
 use super::feed::PhoneFeed;
 use super::outgoing::{PastMessage, Refusal};
@@ -16,11 +21,7 @@ use super::position::MessagePosition;
 use super::sync::Sync;
 use crate::api::Api;
 use crate::api::recovery::Start;
-use crate::broadcast::{SubscribeOptions, Subscription};
-use crate::error::Error;
-use crate::journal::{Cursor, Event};
-use crate::limits::{MOBILE_QUEUE_KEPT, MOBILE_QUEUE_MAX, PAGE_BYTES_MAX};
-use crate::plural::counted;
+use crate::limits::{MOBILE_QUEUE_KEPT, MOBILE_QUEUE_MAX};
 
 /// A subscription that continues at the position of a phone.
 struct Resumed {

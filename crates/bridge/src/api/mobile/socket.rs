@@ -3,11 +3,13 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use tidings_api::{Notice, ServerPhase, SessionView};
+use tidings_api::{Code, Notice, Scope, ServerPhase, SessionView};
+use tidings_journal::broadcast::Cut;
 use tidings_protocol::mobile::{
     AuthError, AuthSuccess, HealthCheckResponse, HeartbeatMessage, MOBILE_WIRE_VERSION, MobileMessage,
     WrapperHandshakeMessage,
 };
+use tidings_sessions::Caller;
 use tokio::sync::broadcast;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
@@ -27,9 +29,6 @@ use crate::api::ws::heartbeat::Heartbeat;
 use crate::api::ws::link::{Message, WebSocket};
 use crate::api::ws::socket::{close_socket, received};
 use crate::auth::Peer;
-use crate::broadcast::Cut;
-use crate::caller::{Caller, Scope};
-use crate::error::Code;
 use crate::limits::{MOBILE_QUEUE_KEPT, REQUESTS_MAX, SIGN_IN_WAIT, SUBSCRIPTIONS_MAX, WRITE_WAIT};
 
 /// Serves one phone until the connection ends.
@@ -77,7 +76,7 @@ async fn sign_in(
         }
     };
     let token = timeout(SIGN_IN_WAIT, first).await.map_err(|_| Close::NoCredential)??;
-    let signed_in = token.ok_or_else(crate::http::unauthorized).and_then(|token| {
+    let signed_in = token.ok_or_else(tidings_sessions::unauthorized).and_then(|token| {
         let caller = (api.sign_in)(&token, peer)?;
         caller.require(Scope::Read)?;
         Ok(caller)
@@ -350,7 +349,7 @@ impl Phone {
             // The phone reconnects with the id of the last message that it has.
             PhoneUpdate::Ended(FeedEnd::Cut(..)) => Err(Close::Behind),
             PhoneUpdate::Ended(FeedEnd::Failed(error)) => {
-                self.refuse(None, crate::error::Error::from(error).into()).await
+                self.refuse(None, tidings_sessions::Error::from(error).into()).await
             }
         }
     }

@@ -1,10 +1,10 @@
 //! `session_sync` in parts: each part announces the missed messages that follow it.
 
 use tidings_protocol::mobile::{MessageSummary, MobileBody, MobileMessage, SessionSyncMessage};
+use tidings_sessions::Sessions;
 
 use super::position::MessagePosition;
 use crate::limits::{MOBILE_SUMMARY_CHARS, MOBILE_SYNC_PART_MAX};
-use crate::sessions::Sessions;
 
 /// The missed messages of a phone that resumes.
 pub(super) struct Sync {

@@ -8,12 +8,12 @@ use std::collections::HashSet;
 use serde_json::Value;
 use tidings_agent::dialect::Mobile;
 use tidings_api::SessionView;
+use tidings_journal::Event;
 use tidings_protocol::mobile::{MobileMessage, SessionComplete, SessionRecovered};
 use tidings_protocol::ui::{SessionPhase, UiMessage};
 
 use super::long_texts;
 use super::position::MessagePosition;
-use crate::journal::Event;
 use crate::limits::{MOBILE_FILES_MAX, MOBILE_SUMMARY_LINE_CHARS};
 
 /// Kinds of events that become messages or change the state. All others are skipped without decoding, as some

@@ -3,22 +3,20 @@
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
-use tidings_api::{CommandRequest, CreateSession, Input, SessionCommand, SessionView};
+use tidings_api::{CommandRequest, CreateSession, Input, Scope, SessionCommand, SessionView};
+use tidings_journal::broadcast::SubscribeOptions;
+use tidings_journal::limits::LIST_MAX;
+use tidings_journal::{Cursor, Key, Project};
 use tidings_protocol::mobile::{MobileMessage, ProjectInitComplete, SessionAction, SessionResumeMessage};
+use tidings_sessions::{Caller, Error, first_input_id};
 
 use super::feed::PhoneFeed;
 use super::incoming::{Execute, ExecuteOptions, Messages, Work};
 use super::outgoing::{Empty, History, Killed, ProjectEnvelope, ProjectList, Refusal, WithProject, to_json};
 use super::projects::{self, IfOpen};
 use super::resume;
-use crate::api::Api;
-use crate::api::visibility;
-use crate::broadcast::SubscribeOptions;
-use crate::caller::{Caller, Scope};
-use crate::error::Error;
-use crate::journal::{Cursor, Key, Project};
-use crate::limits::{LIST_MAX, MOBILE_QUEUE_MAX};
-use crate::sessions::first_input_id;
+use crate::api::{Api, visibility};
+use crate::limits::MOBILE_QUEUE_MAX;
 
 /// The context of a request.
 pub(super) struct WorkContext {
@@ -248,7 +246,7 @@ impl WorkContext {
         loop {
             let page = sessions.list(after, LIST_MAX).await?;
             let Some(last) = page.last() else { break };
-            after = u64::try_from(last.handle).ok().map(crate::journal::Handle::new);
+            after = u64::try_from(last.handle).ok().map(tidings_journal::Handle::new);
             let is_it = |session: &&SessionView| {
                 session.cli_session_ids.iter().any(|id| id == name) && caller.sees(&session.cwd)
             };

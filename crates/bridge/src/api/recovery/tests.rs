@@ -6,16 +6,15 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use tidings_journal::broadcast::Broadcast;
+use tidings_journal::{Class, Cursor, Draft, Epoch, Event, Key, Kind, MemoryJournal, NewSession, Opening};
 use tidings_protocol::mobile::{MobileMessage, SessionResumeMessage};
 use tidings_protocol::ui::UiMessage;
+use tidings_sessions::{Config, Sessions};
 
 use super::super::mobile::{MobileTranslator, PhoneFeed, PhoneUpdate, resume};
 use super::super::wire::DialectTranslator;
 use crate::api::Api;
-use crate::broadcast::Broadcast;
-use crate::journal::{Class, Cursor, Draft, Epoch, Event, Key, Kind, MemoryJournal, NewSession, Opening};
-use crate::sessions::{Config, Sessions};
-
 use crate::stories::Author;
 
 fn draft(message: &UiMessage, at: Timestamp) -> Draft {

@@ -3,12 +3,11 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use tidings_api::{ArchiveList, ArchiveRequest, ArchiveRestored, ArchiveRound};
+use tidings_api::{ArchiveList, ArchiveRequest, ArchiveRestored, ArchiveRound, Code};
+use tidings_sessions::archive::Archive;
+use tidings_sessions::{Caller, Error};
 
 use crate::api::Api;
-use crate::archive::Archive;
-use crate::caller::Caller;
-use crate::error::{Code, Error};
 use crate::http::{Answer, Body, Path};
 
 /// Lists the archived sessions.

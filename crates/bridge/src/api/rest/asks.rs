@@ -6,10 +6,10 @@ use serde::Deserialize;
 use tidings_api::{
     AnswerResult, BatchAnswer, BatchAnswered, PermissionAnswer, PermissionList, QuestionAnswer, QuestionList,
 };
+use tidings_sessions::Caller;
 
 use crate::api::Api;
 use crate::api::visibility::{self, Visibility};
-use crate::caller::Caller;
 use crate::http::{Answer, Command, Path, Query};
 
 #[derive(Debug, Deserialize)]

@@ -8,16 +8,15 @@ use axum::http::header::{self, HeaderName};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
 use serde::{Deserialize, Serialize};
+use tidings_api::Code;
+use tidings_journal::AuditEntry;
+use tidings_journal::limits::LIST_MAX;
+use tidings_sessions::audited_request::AuditedRequest;
+use tidings_sessions::{Caller, Error, Sessions};
 
 use crate::api::Api;
 use crate::api::visibility::Visibility;
-use crate::caller::Caller;
-use crate::error::{Code, Error};
 use crate::http::Query;
-use crate::journal::AuditEntry;
-use crate::limits::LIST_MAX;
-use crate::sessions::Sessions;
-use crate::sessions::audited_request::AuditedRequest;
 
 const HEADERS: [(HeaderName, &str); 2] =
     [(header::CONTENT_TYPE, "application/x-ndjson"), (header::CACHE_CONTROL, "no-store")];

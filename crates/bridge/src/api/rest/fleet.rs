@@ -4,14 +4,13 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use tidings_api::{
-    FleetContinue, FleetDrain, FleetInvite, FleetInviteRequest, FleetStatus, FleetStorage, FleetStorageMax,
-    SessionView,
+    Code, FleetContinue, FleetDrain, FleetInvite, FleetInviteRequest, FleetStatus, FleetStorage,
+    FleetStorageMax, Scope, SessionView,
 };
 use tidings_fleet::MemberKind;
+use tidings_sessions::{Caller, Error};
 
 use crate::api::Api;
-use crate::caller::{Caller, Scope};
-use crate::error::{Code, Error};
 use crate::fleet::Fleet;
 use crate::http::{Answer, Body, Path};
 

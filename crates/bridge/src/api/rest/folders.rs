@@ -6,15 +6,13 @@ use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
 use tidings_agent::permissions::is_sensitive_folder;
-use tidings_api::{FolderItem, FolderList};
+use tidings_api::{Code, FolderItem, FolderList};
+use tidings_sessions::limits::FOLDER_ENTRIES_MAX;
+use tidings_sessions::{Caller, Error, Sessions, paths};
 
 use crate::api::Api;
-use crate::auth::paths;
-use crate::caller::Caller;
-use crate::error::{Code, Error};
 use crate::http::{Answer, Query};
-use crate::limits::{FOLDER_ENTRIES_MAX, FOLDER_ITEMS_MAX};
-use crate::sessions::Sessions;
+use crate::limits::FOLDER_ITEMS_MAX;
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct FoldersQuery {

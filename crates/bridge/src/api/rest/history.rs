@@ -8,20 +8,19 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
-use tidings_api::{Attachment, Snapshot, WholeCall, WholePrompt};
+use tidings_api::{Attachment, Code, Snapshot, WholeCall, WholePrompt};
+use tidings_journal::limits::LIST_MAX;
+use tidings_journal::{Cursor, Event, Key, Max, Page, Verdict};
+use tidings_sessions::reading::attachments::AttachmentSource;
+use tidings_sessions::running::frames::FRAME;
+use tidings_sessions::{Caller, Error};
 
-use crate::api::Api;
-use crate::api::visibility;
 use crate::api::wire::body_text;
-use crate::caller::Caller;
-use crate::error::{Code, Error};
+use crate::api::{Api, visibility};
 use crate::http::{Answer, Path, Query};
-use crate::journal::{Cursor, Event, Key, Max, Page, Verdict};
 use crate::limits::{
-    LIST_DEFAULT, LIST_MAX, PROMPT_FILE_POLL, PROMPT_FILE_WAIT, SNAPSHOT_BYTES_MAX, SNAPSHOT_EVENTS_MAX,
+    LIST_DEFAULT, PROMPT_FILE_POLL, PROMPT_FILE_WAIT, SNAPSHOT_BYTES_MAX, SNAPSHOT_EVENTS_MAX,
 };
-use crate::sessions::reading::attachments::AttachmentSource;
-use crate::sessions::running::frames::FRAME;
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct SnapshotQuery {

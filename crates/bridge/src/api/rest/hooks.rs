@@ -7,12 +7,13 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
 use futures_util::future::{Either, ready};
 use futures_util::stream;
+use tidings_api::Code;
+use tidings_sessions::Error;
+use tidings_sessions::observed::{HookMessage, HookSender};
 
 use crate::api::Api;
-use crate::error::{Code, Error};
 use crate::http::{Connection, Path};
 use crate::limits::HOOK_REPLY;
-use crate::sessions::observed::{HookMessage, HookSender};
 
 /// The event whose hook waits for an answer.
 const PERMISSION_REQUEST: &str = "PermissionRequest";

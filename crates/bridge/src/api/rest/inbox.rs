@@ -4,15 +4,15 @@ use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
 use tidings_api::{
-    AnswerResult, InboxAct, InboxCounts, InboxKind, InboxPage, InboxRead, InboxSeen, InboxVisible,
+    AnswerResult, Code, InboxAct, InboxCounts, InboxKind, InboxPage, InboxRead, InboxSeen, InboxVisible,
 };
+use tidings_journal::limits::LIST_MAX;
+use tidings_sessions::{Caller, Error};
 
 use crate::api::{Api, visibility};
-use crate::caller::Caller;
-use crate::error::{Code, Error};
 use crate::http::{Answer, Body, Query};
 use crate::inbox::{InboxFilter, Item, sees};
-use crate::limits::{INBOX_PAGE_MAX, LIST_MAX};
+use crate::limits::INBOX_PAGE_MAX;
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct InboxQuery {

@@ -2,11 +2,10 @@
 
 use axum::Json;
 use axum::extract::State;
-use tidings_api::{MarkList, Notice, PatchMarks, SessionMarks};
+use tidings_api::{Code, MarkList, Notice, PatchMarks, SessionMarks};
+use tidings_sessions::Caller;
 
 use crate::api::{Api, transcripts};
-use crate::caller::Caller;
-use crate::error::Code;
 use crate::http::{Answer, Body, Path};
 
 /// Lists the marks of sessions: pinned, archived, and what was shown.

@@ -18,12 +18,13 @@ mod steer;
 pub(crate) mod workspace;
 
 use axum::extract::DefaultBodyLimit;
+use tidings_api::INPUT_BYTES_MAX;
+use tidings_api::Scope::{Admin, Always, Decide, Prompt, Read};
 
 use super::{Api, acp, mobile, sse, transcripts, ws};
-use crate::caller::Scope::{Admin, Always, Decide, Prompt, Read};
 use crate::http::route::{Route, route};
 use crate::http::scope::{needs, needs_later, needs_process, needs_token};
-use crate::limits::{HOOK_BYTES_MAX, INPUT_BYTES_MAX};
+use crate::limits::HOOK_BYTES_MAX;
 
 /// Every route with the scope that it needs.
 pub(crate) fn routes() -> Vec<Route<Api>> {

@@ -4,13 +4,12 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use tidings_api::{
-    InboxActed, NewNotifyTarget, NotifySettings, NotifyTarget, NotifyTargets, NotifyTest, PushState,
+    Code, InboxActed, NewNotifyTarget, NotifySettings, NotifyTarget, NotifyTargets, NotifyTest, PushState,
     PushSubscription,
 };
+use tidings_sessions::{Caller, Error};
 
 use crate::api::Api;
-use crate::caller::Caller;
-use crate::error::{Code, Error};
 use crate::http::{Answer, Body, Path};
 
 /// Gets the public key of the server, and the subscription of this device.

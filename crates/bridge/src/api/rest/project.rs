@@ -6,18 +6,16 @@ use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
 use tidings_api::{
-    CommitMade, CommitRequest, FileList, FileText, RemoveWorktree, SessionView, SessionWorktreeState,
-    StageRequest,
+    Code, CommitMade, CommitRequest, FileList, FileText, RemoveWorktree, Scope, SessionView,
+    SessionWorktreeState, StageRequest,
 };
+use tidings_sessions::git::{Git, Secrets};
+use tidings_sessions::worktree::Uncommitted;
+use tidings_sessions::{Caller, Error, project_files};
 
 use super::workspace::check_folder;
 use crate::api::{Api, visibility};
-use crate::caller::{Caller, Scope};
-use crate::error::{Code, Error};
-use crate::git::{Git, Secrets};
 use crate::http::{Answer, Body, Path, Query};
-use crate::project_files;
-use crate::sessions::worktree::Uncommitted;
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct ProjectPathQuery {

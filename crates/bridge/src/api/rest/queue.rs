@@ -4,11 +4,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use tidings_api::{Accepted, Input, QueueList};
+use tidings_sessions::{Caller, Error};
 
-use crate::api::Api;
-use crate::api::visibility;
-use crate::caller::Caller;
-use crate::error::Error;
+use crate::api::{Api, visibility};
 use crate::http::{Answer, Command, Path};
 
 /// Sends a prompt to a session.

@@ -4,17 +4,15 @@ use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tidings_api::{Meta, MetaCaller, MetaLimits, ModelList};
+use tidings_api::{Code, INPUT_BYTES_MAX, Meta, MetaCaller, MetaLimits, ModelList, Scope};
+use tidings_journal::limits::LIST_MAX;
 use tidings_protocol::mobile::MOBILE_WIRE_VERSION;
 use tidings_protocol::ui::UI_WIRE_VERSION;
+use tidings_sessions::{Caller, Error};
 
 use crate::api::{Api, PROTOCOL, visibility};
-use crate::caller::{Caller, Scope};
-use crate::error::{Code, Error};
 use crate::http::{Answer, Path, Query, openapi};
-use crate::limits::{
-    BODY_REQUEST_BYTES_MAX, HEARTBEAT, INPUT_BYTES_MAX, LIST_MAX, MESSAGE_BYTES_MAX, SUBSCRIPTIONS_MAX,
-};
+use crate::limits::{BODY_REQUEST_BYTES_MAX, HEARTBEAT, MESSAGE_BYTES_MAX, SUBSCRIPTIONS_MAX};
 
 /// Gets the versions, capabilities and limits of the server.
 #[cfg_attr(feature = "openapi", utoipa::path(

@@ -4,17 +4,15 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
-use tidings_api::{Budget, CreateSession, PatchSession, SessionList, SessionView};
+use tidings_api::{Budget, Code, CreateSession, PatchSession, SessionList, SessionView};
+use tidings_journal::Handle;
+use tidings_journal::limits::LIST_MAX;
+use tidings_sessions::{Caller, Error, Sessions, Transcript};
 
 use super::archive;
-use crate::api::Api;
-use crate::api::visibility;
-use crate::caller::Caller;
-use crate::error::{Code, Error};
+use crate::api::{Api, visibility};
 use crate::http::{Answer, Command, Path, Query};
-use crate::journal::Handle;
-use crate::limits::{LIST_DEFAULT, LIST_MAX};
-use crate::sessions::{Sessions, Transcript};
+use crate::limits::LIST_DEFAULT;
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct SessionsQuery {

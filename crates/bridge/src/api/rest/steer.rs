@@ -3,10 +3,9 @@
 use axum::Json;
 use axum::extract::State;
 use tidings_api::{Accepted, CommandRequest, SessionCommand};
+use tidings_sessions::Caller;
 
-use crate::api::Api;
-use crate::api::visibility;
-use crate::caller::Caller;
+use crate::api::{Api, visibility};
 use crate::http::{Answer, Command, Path};
 
 macro_rules! commands {

@@ -5,18 +5,16 @@ use std::path::Path as FilePath;
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
-use tidings_api::{Completions, WorkingTree};
+use tidings_api::{Code, Completions, Scope, WorkingTree};
+use tidings_journal::limits::PAGE_EVENTS_MAX;
+use tidings_journal::{Event, Journal, Key, Max};
 use tidings_protocol::ui::UiMessage;
+use tidings_sessions::git::{Git, Secrets};
+use tidings_sessions::{Caller, Error, paths};
 
-use crate::api::Api;
-use crate::api::visibility;
-use crate::auth::paths;
-use crate::caller::{Caller, Scope};
-use crate::error::{Code, Error};
-use crate::git::{Git, Secrets};
+use crate::api::{Api, visibility};
 use crate::http::{Answer, Path, Query};
-use crate::journal::{Event, Journal, Key, Max};
-use crate::limits::{COMMANDS_PAGES_MAX, COMPLETIONS_MAX, FOLDERS_MAX, PAGE_EVENTS_MAX};
+use crate::limits::{COMMANDS_PAGES_MAX, COMPLETIONS_MAX, FOLDERS_MAX};
 
 /// Lists the slash commands of the session, without the slash.
 #[cfg_attr(feature = "openapi", utoipa::path(
@@ -215,7 +213,7 @@ pub(crate) async fn get_diff(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::{Class, Cursor, Draft, Epoch, Kind};
+    use tidings_journal::{Class, Cursor, Draft, Epoch, Kind};
 
     #[test]
     fn commands_are_those_that_the_agent_named_last() {

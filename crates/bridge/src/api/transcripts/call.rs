@@ -4,16 +4,15 @@ use axum::Json;
 use axum::extract::State;
 use tidings_agent::fold::FoldOptions;
 use tidings_agent::history::Replay;
-use tidings_api::WholeCall;
+use tidings_api::{Code, WholeCall};
+use tidings_journal::snapshot::belongs_to_call;
+use tidings_sessions::reading::changed_inputs::ChangedInputs;
+use tidings_sessions::reading::persisted_output;
+use tidings_sessions::{Caller, Error};
 use tidings_transcript::session::Session;
 
 use crate::api::Api;
-use crate::caller::Caller;
-use crate::error::{Code, Error};
 use crate::http::{Answer, Path};
-use crate::sessions::reading::changed_inputs::ChangedInputs;
-use crate::sessions::reading::persisted_output;
-use crate::snapshot::belongs_to_call;
 
 /// Gets the whole input and output of one tool call, on any branch.
 #[cfg_attr(feature = "openapi", utoipa::path(

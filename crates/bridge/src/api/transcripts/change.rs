@@ -6,6 +6,8 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use tidings_api::{PatchTranscript, Transcript};
+use tidings_sessions::starting::import::sees_session;
+use tidings_sessions::{Caller, Error};
 use tidings_transcript::manage::{SessionFile, rename_session};
 use tidings_transcript::prune::{Choice, Plan};
 use tidings_transcript::roots::SessionFiles;
@@ -13,10 +15,7 @@ use tidings_transcript::roots::SessionFiles;
 use super::session::about;
 use super::store::FoundSession;
 use crate::api::Api;
-use crate::caller::Caller;
-use crate::error::Error;
 use crate::http::{Answer, Body, Path};
-use crate::sessions::starting::import::sees_session;
 
 /// Changes the title of a session on disk.
 #[cfg_attr(feature = "openapi", utoipa::path(

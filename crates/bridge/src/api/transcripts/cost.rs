@@ -3,7 +3,9 @@
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
-use tidings_api::{CostReport, CostRow, CostTotal, CostUnpriced, TranscriptStats};
+use tidings_api::{Code, CostReport, CostRow, CostTotal, CostUnpriced, TranscriptStats};
+use tidings_journal::limits::LIST_MAX;
+use tidings_sessions::{Caller, Error};
 use tidings_transcript::cost::{self, CostBy, Ledger, Prices, Report};
 use tidings_transcript::counts::{self, Counts};
 use tidings_transcript::list::{self, ListFilter};
@@ -12,10 +14,7 @@ use tidings_transcript::roots::SessionFiles;
 use super::times;
 use super::unlisted::{self, ReportedCosts};
 use crate::api::Api;
-use crate::caller::Caller;
-use crate::error::{Code, Error};
 use crate::http::{Answer, Query};
-use crate::limits::LIST_MAX;
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct StatsQuery {

@@ -3,16 +3,16 @@
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
-use tidings_api::{Transcript, TranscriptList};
+use tidings_api::{Code, Scope, Transcript, TranscriptList};
+use tidings_journal::limits::LIST_MAX;
+use tidings_sessions::{Caller, Error};
 use tidings_transcript::list::{self, First, ListFilter, ListedSession};
 
 use super::times;
 use super::unlisted::{self, ReportedCosts};
 use crate::api::Api;
-use crate::caller::{Caller, Scope};
-use crate::error::{Code, Error};
 use crate::http::{Answer, Query};
-use crate::limits::{LIST_DEFAULT, LIST_MAX};
+use crate::limits::LIST_DEFAULT;
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct TranscriptsQuery {

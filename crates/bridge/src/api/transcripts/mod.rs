@@ -15,13 +15,14 @@ mod summary;
 mod times;
 mod unlisted;
 
+use tidings_api::Scope::{Admin, Prompt, Read};
+
 pub(crate) use change::delete_transcript;
 pub(crate) use list::newest_transcripts;
 pub(super) use session::folder_of;
 pub use store::Transcripts;
 
 use super::Api;
-use crate::caller::Scope::{Admin, Prompt, Read};
 use crate::http::route::{Route, route};
 use crate::http::scope::needs;
 

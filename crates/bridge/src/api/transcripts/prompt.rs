@@ -3,11 +3,11 @@
 use axum::Json;
 use axum::extract::State;
 use tidings_api::WholePrompt;
+use tidings_sessions::Caller;
+use tidings_sessions::reading::attachments;
 
 use crate::api::Api;
-use crate::caller::Caller;
 use crate::http::{Answer, Path};
-use crate::sessions::reading::attachments;
 
 /// Gets the images and files that came with one prompt, on any branch.
 #[cfg_attr(feature = "openapi", utoipa::path(

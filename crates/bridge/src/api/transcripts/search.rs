@@ -3,19 +3,18 @@
 use axum::Json;
 use axum::extract::State;
 use serde::Deserialize;
-use tidings_api::{TranscriptHit, TranscriptHits};
+use tidings_api::{Code, TranscriptHit, TranscriptHits};
+use tidings_journal::limits::LIST_MAX;
+use tidings_sessions::archive::SearchExtent;
+use tidings_sessions::{Caller, Error};
 use tidings_transcript::search::{
     self, Case, Hit, Options, Role, SearchFlow, SearchQuery as ListFilter, Sidechains, Syntax, ToolNames,
 };
 
 use super::times;
 use crate::api::Api;
-use crate::archive::SearchExtent;
-use crate::caller::Caller;
-use crate::error::{Code, Error};
 use crate::http::{Answer, Query};
-use crate::journal;
-use crate::limits::{LIST_DEFAULT, LIST_MAX, PATTERN_BYTES_MAX};
+use crate::limits::{LIST_DEFAULT, PATTERN_BYTES_MAX};
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct SearchQuery {
@@ -62,7 +61,7 @@ pub(crate) async fn search_transcripts(
     }
     let archive = api.archive.clone();
     let answers = api.sessions.broadcast().journal().changed_inputs(None).await?;
-    let changed_inputs = journal::changed_inputs(answers);
+    let changed_inputs = answers.into_iter().collect();
     let hits = api.transcripts.run(move |store| {
         let zone = store.now_in(None)?.time_zone().clone();
         let query = ListFilter::new(Options {

@@ -6,23 +6,22 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use tidings_agent::fold::FoldOptions;
 use tidings_agent::history::replay_session;
-use tidings_api::{Transcript, TranscriptBranch, TranscriptBranches, TranscriptEvents};
+use tidings_api::{Code, Transcript, TranscriptBranch, TranscriptBranches, TranscriptEvents};
+use tidings_journal::snapshot::{Budget, ConversationSnapshot, SnapshotBuilder};
 use tidings_protocol::ui::UiMessage;
+use tidings_sessions::reading::changed_inputs::ChangedInputs;
+use tidings_sessions::starting::import::listed;
+use tidings_sessions::{Caller, Error};
 use tidings_transcript::session::{Branch, LaneId, Session};
 
 use super::list::view;
 use super::store::FoundSession;
 use crate::api::Api;
-use crate::caller::Caller;
-use crate::error::{Code, Error};
 use crate::http::{Answer, Path, Query};
 use crate::limits::{
     LIST_DEFAULT, PROMPT_SHOWN_CHARS, SNAPSHOT_EVENTS_MAX, TRANSCRIPT_PAGE_BYTES_MAX,
     TRANSCRIPT_RESULT_BYTES_MAX, TRANSCRIPT_WHOLE_PAGE_BYTES_MAX,
 };
-use crate::sessions::reading::changed_inputs::ChangedInputs;
-use crate::sessions::starting::import::listed;
-use crate::snapshot::{Budget, ConversationSnapshot, SnapshotBuilder};
 
 /// Gets one session on disk.
 #[cfg_attr(feature = "openapi", utoipa::path(

@@ -8,19 +8,18 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use parking_lot::{Mutex, MutexGuard};
 use tidings_agent::Clock;
+use tidings_api::Code;
+use tidings_sessions::archive::Archive;
+use tidings_sessions::starting::import::sees_session;
+use tidings_sessions::{Caller, Error};
 use tidings_transcript::cache::Cache;
 use tidings_transcript::cost::Ledger;
 use tidings_transcript::index::Index;
 use tidings_transcript::roots::{Roots, SessionFiles, SessionScan};
-use tidings_transcript::{self as transcript, ErrorKind};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::archive::Archive;
-use crate::caller::Caller;
-use crate::error::{Code, Error};
 use crate::limits::{TRANSCRIPT_JOBS_MAX, TRANSCRIPT_WAIT};
-use crate::sessions::starting::import::sees_session;
 
 /// Sessions on disk. Handles are cheap to clone.
 #[derive(Debug, Clone)]
@@ -217,16 +216,5 @@ impl Cached<'_> {
             tracing::warn!("{error}");
         }
         done
-    }
-}
-
-impl From<transcript::Error> for Error {
-    fn from(error: transcript::Error) -> Self {
-        let code = match error.kind() {
-            ErrorKind::NotFound => Code::NotFound,
-            ErrorKind::Ambiguous | ErrorKind::Invalid => Code::Invalid,
-            _ => Code::Internal,
-        };
-        Error::new(code, error.to_string(), error.hint())
     }
 }

@@ -6,7 +6,8 @@ use std::time::{Duration, SystemTime};
 use axum::Json;
 use axum::extract::State;
 use jiff::Timestamp;
-use tidings_api::TranscriptSummary;
+use tidings_api::{Code, TranscriptSummary};
+use tidings_sessions::{Caller, Error};
 use tidings_transcript::cost::{CostBy, Ledger, Prices, Query};
 use tidings_transcript::list::{self, ListFilter};
 use tidings_transcript::retention::Retention;
@@ -14,8 +15,6 @@ use tidings_transcript::roots::SessionFiles;
 
 use super::unlisted::{self, ReportedCosts};
 use crate::api::Api;
-use crate::caller::Caller;
-use crate::error::{Code, Error};
 use crate::http::Answer;
 
 const WEEK: Duration = Duration::from_secs(7 * 24 * 60 * 60);

@@ -3,8 +3,8 @@
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};
-
-use crate::error::{Code, Error};
+use tidings_api::Code;
+use tidings_sessions::Error;
 
 /// The start of a day, or a time.
 pub(super) fn since(text: &str, zone: &TimeZone) -> Result<Timestamp, Error> {

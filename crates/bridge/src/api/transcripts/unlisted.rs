@@ -3,6 +3,9 @@
 
 use jiff::Timestamp;
 use tidings_api::SessionView;
+use tidings_journal::Handle;
+use tidings_journal::limits::LIST_MAX;
+use tidings_sessions::{Caller, Error};
 use tidings_transcript::cache::Cache;
 use tidings_transcript::cost::{Ledger, Money, Prices, ResponseUsage};
 use tidings_transcript::limits::LIST_UNREAD_BYTES_MAX;
@@ -10,10 +13,7 @@ use tidings_transcript::list::{self, Effort, ListedSession};
 use tidings_transcript::roots::{SessionFiles, SessionScan};
 
 use crate::api::Api;
-use crate::caller::Caller;
-use crate::error::Error;
-use crate::journal::Handle;
-use crate::limits::{LIST_MAX, UNLISTED_USD_MIN};
+use crate::limits::UNLISTED_USD_MIN;
 
 /// The costs of this server's own sessions, as their agents have reported them.
 #[derive(Debug, Default)]

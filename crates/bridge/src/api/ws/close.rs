@@ -1,10 +1,10 @@
 //! Close codes of a WebSocket, which clients can branch on (F97).
 
-use super::link::{CloseFrame, Message};
+use tidings_sessions::Error;
 
+use super::link::{CloseFrame, Message};
 use crate::api::Api;
 use crate::api::stream_lifetime::{StreamEnd, retry_ms};
-use crate::error::Error;
 
 /// The reason why a WebSocket ends.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,21 +2,19 @@
 
 use std::sync::Arc;
 
+use axum::body::Bytes;
 use tidings_api::{Notice, SocketMessage};
+use tidings_journal::Event;
+use tidings_journal::limits::LONG_EVENT_BYTES;
+use tidings_sessions::{Error, Sessions};
 use tokio::sync::broadcast;
 use tokio_tungstenite::tungstenite::Error as SocketError;
 use tokio_util::sync::CancellationToken;
-
-use axum::body::Bytes;
 
 use super::link::{Message, Utf8Bytes, WebSocket};
 use crate::api::feed::{Encoder, EventBatch, Feed, FeedEnd, reason};
 use crate::api::visibility::Visibility;
 use crate::api::wire::body_text;
-use crate::error::Error;
-use crate::journal::Event;
-use crate::limits::LONG_EVENT_BYTES;
-use crate::sessions::Sessions;
 
 /// One subscription of a WebSocket.
 pub(crate) struct SocketFeed {

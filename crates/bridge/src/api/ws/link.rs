@@ -9,6 +9,9 @@ use axum::response::Response;
 use futures_util::{SinkExt as _, StreamExt as _};
 use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper_util::rt::TokioIo;
+use tidings_api::Code;
+use tidings_journal::limits::LONG_EVENT_BYTES;
+use tidings_sessions::Error;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::frame::Frame;
@@ -19,8 +22,7 @@ use tokio_tungstenite::tungstenite::{Bytes, Error as SocketError};
 pub(crate) use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 pub(crate) use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 
-use crate::error::{Code, Error};
-use crate::limits::{CHUNK_BYTES, LONG_EVENT_BYTES, MESSAGE_BYTES_MAX, SOCKET_READ_BYTES};
+use crate::limits::{CHUNK_BYTES, MESSAGE_BYTES_MAX, SOCKET_READ_BYTES};
 
 /// The WebSocket of a client.
 #[derive(Debug)]

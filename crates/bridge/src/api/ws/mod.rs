@@ -10,15 +10,16 @@ pub(crate) mod socket;
 pub(crate) mod terminal;
 
 use axum::extract::State;
-use axum::extract::ws::{WebSocketUpgrade, rejection::WebSocketUpgradeRejection};
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::http::{Extensions, HeaderMap};
 use axum::response::Response;
+use tidings_api::{Code, Scope};
+use tidings_sessions::{Caller, Error};
 
 use super::stream_lifetime::StreamLifetime;
 use super::{Api, PROTOCOL};
 use crate::auth::Peer;
-use crate::caller::{Caller, Scope};
-use crate::error::{Code, Error};
 
 /// Opens a WebSocket for requests, their replies, and events of subscribed sessions.
 ///

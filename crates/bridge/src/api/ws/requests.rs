@@ -3,15 +3,13 @@
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
 use tidings_api::{
-    Accepted, AnswerResult, BatchAnswer, CommandRequest, Input, PermissionAnswer, Problem, QuestionAnswer,
-    RequestId, SessionCommand, SocketAck, SocketMessage, SocketRequest,
+    Accepted, AnswerResult, BatchAnswer, Code, CommandRequest, Input, PermissionAnswer, Problem,
+    QuestionAnswer, RequestId, Scope, SessionCommand, SocketAck, SocketMessage, SocketRequest,
 };
+use tidings_sessions::{Caller, Error, Sessions};
 
 use crate::api::visibility;
-use crate::caller::{Caller, Scope};
-use crate::error::{Code, Error};
 use crate::http::keys;
-use crate::sessions::Sessions;
 
 /// A parsed message of a client.
 #[derive(Debug)]

@@ -4,7 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tidings_api::{RequestId, SocketAck, SocketMessage, SocketRequest};
+use tidings_api::{Code, RequestId, Scope, SocketAck, SocketMessage, SocketRequest};
+use tidings_journal::broadcast::SubscribeOptions;
+use tidings_journal::limits::LONG_EVENT_BYTES;
+use tidings_sessions::{Caller, Error};
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::Error as SocketError;
 use tokio_util::sync::CancellationToken;
@@ -22,12 +25,7 @@ use crate::api::future_set::FutureSet;
 use crate::api::stream_lifetime::{StreamLifetime, retry_ms};
 use crate::api::visibility::{self, Visibility};
 use crate::auth::Peer;
-use crate::broadcast::SubscribeOptions;
-use crate::caller::{Caller, Scope};
-use crate::error::{Code, Error};
-use crate::limits::{
-    FAREWELL_WAIT, LONG_EVENT_BYTES, REQUESTS_MAX, SIGN_IN_WAIT, SUBSCRIPTIONS_MAX, WRITE_WAIT,
-};
+use crate::limits::{FAREWELL_WAIT, REQUESTS_MAX, SIGN_IN_WAIT, SUBSCRIPTIONS_MAX, WRITE_WAIT};
 
 /// Serves one client until the connection ends.
 pub(crate) async fn serve(

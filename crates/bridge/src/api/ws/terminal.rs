@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::extract::ws::{WebSocketUpgrade, rejection::WebSocketUpgradeRejection};
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::http::{Extensions, HeaderMap};
 use axum::response::Response;
 use serde::Deserialize;
@@ -13,6 +14,8 @@ use tidings::host::terminal::{
     FromTerminal, TerminalFolder, TerminalReader, TerminalRecord, TerminalRole, TerminalSize, TerminalWriter,
     ToTerminal,
 };
+use tidings_api::{Code, Scope};
+use tidings_sessions::{Caller, Error};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
@@ -22,8 +25,6 @@ use super::link::{self, Message, WebSocket};
 use super::socket::{close_socket, received};
 use crate::api::stream_lifetime::{StreamLifetime, retry_ms};
 use crate::api::{Api, PROTOCOL, visibility};
-use crate::caller::{Caller, Scope};
-use crate::error::{Code, Error};
 use crate::http::Path;
 use crate::limits::{TERMINAL_KEYS_BYTES_MAX, TERMINAL_MESSAGES_WAITING, WRITE_WAIT};
 

@@ -8,9 +8,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use ring::rand::{SecureRandom as _, SystemRandom};
 use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as _};
 use serde::{Deserialize, Serialize};
-
-use crate::auth::{create_private, read_private};
-use crate::error::{Code, Error};
+use tidings_api::Code;
+use tidings_sessions::Error;
+use tidings_sessions::private::{create as create_private, read as read_private};
 
 /// The name of the file in the data folder.
 const FILE: &str = "push-keys.json";

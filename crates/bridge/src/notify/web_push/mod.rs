@@ -15,13 +15,13 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, StatusCode, Url};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use tidings_api::{PushMessage, PushSubscription};
+use tidings_api::{Code, PushMessage, PushSubscription, Scopes};
+use tidings_sessions::{Caller, Error};
+
+pub use self::keys::PushKeys;
 
 use self::address::{NotPublic, Reach};
-pub use self::keys::PushKeys;
 use super::attempt::{Attempt, FailureKind};
-use crate::caller::{Caller, Scopes};
-use crate::error::{Code, Error};
 use crate::http::http_client;
 use crate::inbox::Millis;
 use crate::limits::{NOTIFY_CONNECT_WAIT, NOTIFY_WAIT, PUSH_LIFETIME};

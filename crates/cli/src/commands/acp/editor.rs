@@ -5,11 +5,11 @@ use std::io;
 use tidings_acp::limits::MESSAGE_BYTES_MAX;
 use tidings_acp::lines::{EditorLine, EditorLines};
 use tidings_acp::relay::{Relay, RelayOutput};
+use tidings_commands::input::READ_BYTES;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::connection::{self, Connection};
 use crate::commands::remote::Remote;
-use crate::input::READ_BYTES;
 
 /// Bytes that a pipe takes without blocking, if it takes any: `PIPE_BUF`, which is smaller on macOS.
 #[cfg(unix)]

@@ -10,12 +10,12 @@ use tidings_acp::lines::EditorLine;
 use tidings_acp::relay::{Relay, RelayOutput};
 use tidings_bridge::api::LocalEditor;
 use tidings_bridge::server::choose_tls;
+use tidings_commands::error::Exit;
 
 use self::connection::Connection;
 use self::editor::Editor;
 use crate::commands::remote::{Remote, RemoteArgs};
 use crate::commands::serve::embedded::Embedded;
-use crate::error::Exit;
 
 /// Serve Claude Code to an editor, in the Agent Client Protocol on standard input and output
 #[derive(Debug, Args)]

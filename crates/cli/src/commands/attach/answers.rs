@@ -3,21 +3,21 @@
 use std::collections::HashMap;
 
 use tidings_api::{
-    Accepted, AnswerResult, Choice, CommandRequest, Delivery, Input, PermissionAnswer, PermissionScope,
+    Accepted, AnswerResult, Choice, Code, CommandRequest, Delivery, Input, PermissionAnswer, PermissionScope,
     QuestionAnswer, QuestionReply,
 };
-use tidings_bridge::{Code, Error};
+use tidings_commands::output::printable;
+use tidings_commands::run::answer::{answers, plan_answers};
+use tidings_commands::terminal::Draft;
+use tidings_commands::terminal::ask::{GrantScope, Reply};
 use tidings_protocol::ui::{QuestionKind, UiMessage};
+use tidings_sessions::Error;
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use crate::commands::decide::segment;
 use crate::commands::remote::Remote;
-use crate::commands::run::answer::{answers, plan_answers};
 use crate::commands::send::check_length;
-use crate::output::printable;
-use crate::terminal::Draft;
-use crate::terminal::ask::{GrantScope, Reply};
 
 /// Pending requests of a session, and the answers being sent.
 pub(super) struct Answers {

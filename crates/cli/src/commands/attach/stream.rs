@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use reqwest::{Method, Response};
-use tidings_bridge::{Code, Error};
+use tidings_api::Code;
+use tidings_sessions::Error;
 use tokio::sync::mpsc::{Receiver, channel};
 
 use crate::commands::remote::Remote;

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
-use tidings_bridge::journal::AuditEntry;
+use tidings_journal::AuditEntry;
 
 /// Keys that lines of earlier versions do not have.
 const NEWER: [&str; 2] = ["scope", "changed"];

@@ -7,12 +7,12 @@ use rustix::process::Signal;
 use tidings::host::terminal::{
     FromTerminal, TerminalExit, TerminalFolder, TerminalRecord, TerminalRole, ToTerminal,
 };
+use tidings_commands::error::{CannotRun, Exit};
+use tidings_commands::output::Output;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 use super::raw::{self, RawTerminal};
-use crate::error::{CannotRun, Exit};
-use crate::output::Output;
 
 /// The key that detaches, Ctrl-\.
 const DETACH: &[u8] = b"\x1c";

@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use tidings::host::terminal::{TerminalFolder, TerminalRecord};
+use tidings_commands::sessions::RootArgs;
 use tidings_transcript::id_prefix::{is_number, names_id};
 use tidings_transcript::running;
-
-use crate::commands::sessions::RootArgs;
 
 /// The running terminal with this id, or with a Claude Code session of this id; a unique prefix is enough.
 pub(crate) fn by_name(data: &Path, name: &str) -> Option<TerminalRecord> {

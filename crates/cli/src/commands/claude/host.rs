@@ -7,10 +7,10 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use tidings::host::terminal::{self, TerminalFolder, TerminalRecord, TerminalSize, TerminalStart};
+use tidings_commands::error::Exit;
 
 use super::session;
 use crate::commands::hook::inline::TERMINAL_HOST;
-use crate::error::Exit;
 
 /// Arguments of `tidings terminal-host`.
 #[derive(Debug, Args)]

@@ -17,12 +17,12 @@ use std::process::{Command, Stdio};
 use anyhow::Context as _;
 use clap::Args;
 use tidings::host::terminal::{TerminalFolder, TerminalRecord, TerminalSize};
+use tidings_commands::error::{CannotRun, Exit};
+use tidings_commands::output::Output;
+use tidings_commands::sessions::RootArgs;
 
 use self::host::Started;
 use super::hook::inline;
-use super::sessions::RootArgs;
-use crate::error::{CannotRun, Exit};
-use crate::output::Output;
 
 /// Run `claude` so that it can be left, returned to and steered from elsewhere
 #[derive(Debug, Args)]

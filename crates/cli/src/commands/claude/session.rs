@@ -7,9 +7,8 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use tidings::{SessionLock, SessionOwner};
+use tidings_commands::sessions::RootArgs;
 use tidings_transcript::running;
-
-use crate::commands::sessions::RootArgs;
 
 /// Time between two looks for the description of a process.
 const LOOK_EVERY: Duration = Duration::from_millis(100);

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use tidings::find::{self, OLDEST};
-use tidings_bridge::SqliteJournal;
+use tidings_commands::human;
+use tidings_commands::sessions::RootArgs;
+use tidings_journal::{JOURNAL_FILE, SqliteJournal};
 use tidings_protocol::TESTED_CLAUDE_CODE;
 use tidings_transcript::ErrorKind;
 use tidings_transcript::retention::Retention;
@@ -15,10 +17,7 @@ use tidings_transcript::roots::Roots;
 use uuid::Uuid;
 
 use super::DoctorCheck;
-use crate::commands::backup::JOURNAL;
 use crate::commands::serve;
-use crate::commands::sessions::RootArgs;
-use crate::human;
 
 /// Variables that hold a login, or select a provider with its own login.
 const LOGINS: &[&str] = &[
@@ -58,8 +57,8 @@ pub(super) fn all(root: &RootArgs) -> anyhow::Result<Vec<DoctorCheck>> {
 /// Checks that the journal of the server exists, is readable, and that no event is damaged.
 fn journal(data: Option<&Path>) -> DoctorCheck {
     let check = DoctorCheck::useful("journal");
-    let Some(path) = data.map(|data| data.join(JOURNAL)) else { return check.found("none yet") };
-    let mark = path.with_file_name(format!("{JOURNAL}-mark"));
+    let Some(path) = data.map(|data| data.join(JOURNAL_FILE)) else { return check.found("none yet") };
+    let mark = path.with_file_name(format!("{JOURNAL_FILE}-mark"));
     if !path.exists() && mark.exists() {
         let hint = "restore it from a backup, or start with `tidings serve --new-journal`";
         return check.wrong(format!("missing: {}", path.display()), hint);
@@ -86,7 +85,7 @@ fn journal(data: Option<&Path>) -> DoctorCheck {
 /// Checks whether the targets of notifications accept them, as the journal of the server knows.
 fn notifications(data: Option<&Path>) -> DoctorCheck {
     let check = DoctorCheck::useful("notify");
-    let path = data.map(|data| data.join(JOURNAL)).filter(|path| path.exists());
+    let path = data.map(|data| data.join(JOURNAL_FILE)).filter(|path| path.exists());
     let Some(path) = path else { return check.found("nothing was sent yet") };
     let targets = match tidings_bridge::notify::target_health(&path) {
         Ok(targets) => targets,
@@ -244,7 +243,7 @@ fn settings() -> DoctorCheck {
     };
     match serve::check_file(&path) {
         Ok(()) => check.found(path.display().to_string()),
-        Err(error) => check.wrong(format!("{error:#}"), crate::error::hint(&error)),
+        Err(error) => check.wrong(format!("{error:#}"), tidings_commands::error::hint(&error)),
     }
 }
 
@@ -253,7 +252,7 @@ fn port() -> DoctorCheck {
     let address = match serve::configured_listen() {
         Ok(Some(address)) => address,
         Ok(None) => return check.found("none, the server listens on its socket only"),
-        Err(error) => return check.wrong(format!("{error:#}"), crate::error::hint(&error)),
+        Err(error) => return check.wrong(format!("{error:#}"), tidings_commands::error::hint(&error)),
     };
     match TcpListener::bind(address) {
         Ok(_) => check.found(format!("{address} is free")),

@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
+use tidings_commands::human;
+use tidings_commands::output::{DIM, PLAIN, RED, YELLOW, printable};
+
 use super::{DoctorCheck, Need};
-use crate::human;
-use crate::output::{DIM, PLAIN, RED, YELLOW, printable};
 
 pub(super) fn of(checks: &[DoctorCheck]) -> String {
     let width = checks.iter().map(|check| human::width(check.name)).max().unwrap_or_default();

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
+use tidings_commands::error::CannotRun;
 use uuid::Uuid;
 
 use super::folder::{PluginFolder, Scope, is_link, link};
 use super::plugin::HookProgram;
 use super::settings_text::SettingsText;
-use crate::error::CannotRun;
 
 /// Folder beside the settings file with the saved copy.
 const SAVED: &str = "tidings-hooks";

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
+use tidings_commands::error::CannotRun;
+use tidings_commands::sessions::RootArgs;
 
 use super::plugin::{HookProgram, Manifest, NAME};
-use crate::commands::sessions::RootArgs;
-use crate::error::CannotRun;
 
 /// Sessions that get the hooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ValueEnum)]

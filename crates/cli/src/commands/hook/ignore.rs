@@ -7,13 +7,12 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use fs_err as fs;
-use tidings_bridge::auth;
+use tidings_commands::error::{CannotRun, Exit};
+use tidings_commands::output::{Output, printable};
 use uuid::Uuid;
 
 use super::{HookIgnore, data_folder};
 use crate::commands::remote::IGNORED_FOLDERS;
-use crate::error::{CannotRun, Exit};
-use crate::output::{Output, printable};
 
 /// Reads the ignored folders; none if there is no such file.
 pub(super) fn read(data: &Path) -> Vec<PathBuf> {
@@ -79,7 +78,7 @@ fn check(folder: &Path) -> Result<(), CannotRun> {
 
 /// Replaces the file, so that a hook reads the old list or the new one.
 fn write(data: &Path, folders: &[PathBuf]) -> anyhow::Result<()> {
-    auth::data_folder(data)?;
+    tidings_sessions::private::data_folder(data)?;
     let mut text = Vec::new();
     for folder in folders {
         text.extend_from_slice(folder.as_os_str().as_bytes());

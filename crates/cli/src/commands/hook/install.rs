@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use fs_err as fs;
 use tidings::find::{self, Version};
+use tidings_commands::error::{CannotRun, Exit};
+use tidings_commands::output::{Output, printable};
 use uuid::Uuid;
 
 use super::entries::{EntriesState, SettingsEntries};
@@ -17,8 +19,6 @@ use super::plugin::{HookProgram, Manifest, NAME};
 use super::settings::{MANAGED, SessionSettings};
 use super::status::PLUGIN_FOLDERS_SINCE;
 use super::{HookForm, HookInstall, data_folder};
-use crate::error::{CannotRun, Exit};
-use crate::output::{Output, printable};
 
 /// The oldest version that was seen to run the hooks as entries of the settings and to describe its
 /// processes. 2.0.60 does not, and skips a settings file that has an event which it does not know.

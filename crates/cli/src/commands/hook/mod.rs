@@ -20,14 +20,15 @@ mod uninstall;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use tidings_commands::error::Exit;
+use tidings_commands::output::Output;
+
+pub(crate) use self::run::run;
 
 use self::folder::Scope;
-pub(crate) use self::run::run;
 use super::remote::RemoteArgs;
 use super::serve;
 use super::start::Answering;
-use crate::error::Exit;
-use crate::output::Output;
 
 /// Show the sessions that you start with `claude` in the server too
 #[derive(Debug, Subcommand)]

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use reqwest::Method;
 use tidings_api::{FolderPolicy, FolderPolicyList, SetFolderPolicy};
+use tidings_commands::error::{CannotRun, Exit};
+use tidings_commands::output::{Output, printable};
 
 use super::HookPolicy;
 use crate::commands::remote::Remote;
-use crate::error::{CannotRun, Exit};
-use crate::output::{Output, printable};
 
 const PATH: &str = "/v1/policies";
 
@@ -51,7 +51,11 @@ impl HookPolicy {
             return Ok(Exit::Success);
         }
         for item in &list.items {
-            out.text(&format!("{}  {}\n", crate::human::padded(&name(item), 10), printable(&item.folder)))?;
+            out.text(&format!(
+                "{}  {}\n",
+                tidings_commands::human::padded(&name(item), 10),
+                printable(&item.folder)
+            ))?;
         }
         if list.items.is_empty() {
             out.note("No folder has a policy of its own: every request of such sessions is asked.")?;

@@ -14,11 +14,11 @@ use std::time::Duration;
 use rustix::process::{Pid, getppid};
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use tidings_commands::sessions::RootArgs;
 
 use super::client::{Endpoint, Failure, Hold, Request};
 use super::ignore;
 use super::inline::{TERMINAL_HOST, VIA};
-use crate::commands::sessions::RootArgs;
 
 /// Longest hook input. A tool call may contain a whole file, and its result another one.
 const INPUT_BYTES_MAX: u64 = 32 << 20;

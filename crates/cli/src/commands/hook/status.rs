@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use serde::Serialize;
 use tidings::find::{self, Version};
+use tidings_commands::error::Exit;
+use tidings_commands::output::Output;
 
 use super::client::{Endpoint, Failure, Hold, Request};
 use super::entries::{EntriesState, SettingsEntries};
 use super::folder::{PluginFolder, PluginState, Scope};
 use super::settings::{HookProblem, MANAGED, SessionSettings};
 use super::{HookStatus, data_folder, ignore};
-use crate::error::Exit;
-use crate::output::Output;
 
 /// The oldest version that was seen to load plugin folders; 2.1.112 does not.
 pub(super) const PLUGIN_FOLDERS_SINCE: Version = Version { major: 2, minor: 1, patch: 197 };

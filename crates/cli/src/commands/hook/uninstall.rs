@@ -4,12 +4,12 @@ use std::io;
 use std::path::Path;
 
 use fs_err as fs;
+use tidings_commands::error::Exit;
+use tidings_commands::output::{Output, printable};
 
 use super::HookUninstall;
 use super::entries::{EntriesState, SettingsEntries};
 use super::folder::{HOOKS, MANIFEST, PluginFolder, PluginState, RECORD, foreign, link};
-use crate::error::Exit;
-use crate::output::{Output, printable};
 
 impl HookUninstall {
     pub(super) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {

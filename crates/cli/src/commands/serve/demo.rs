@@ -4,7 +4,7 @@ use std::env;
 use std::path::PathBuf;
 
 use tidings_api::CreateSession;
-use tidings_bridge::{Caller, Sessions};
+use tidings_sessions::{Caller, Sessions};
 use uuid::Uuid;
 
 /// Prompt that the built-in script answers.

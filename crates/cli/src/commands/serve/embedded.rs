@@ -4,9 +4,9 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use tidings_bridge::api::{Api, LocalEditor};
-use tidings_bridge::auth::{self, Auth};
+use tidings_bridge::auth::Auth;
 use tidings_bridge::server::Retention;
-use tidings_bridge::{Caller, Sessions};
+use tidings_sessions::{Caller, Sessions};
 
 use super::layer::{Layer, LogLevel, Observed};
 use super::settings::Settings;
@@ -41,7 +41,7 @@ impl Embedded {
         };
         let settings = Settings { trusts_folders: true, ..Settings::decide(layer, None)? };
         logs::start(settings.log, settings.log_level);
-        auth::data_folder(&settings.data)?;
+        tidings_sessions::private::data_folder(&settings.data)?;
         let auth = Auth::open(auth_settings(&settings)?)?;
         let sessions = start::sessions(&settings, &auth, JournalChoice::InMemory).await?;
         let retention = Retention { bytes: Some(EVENT_BYTES_MAX), ..Retention::default() };

@@ -1,44 +1,23 @@
 //! Settings from a TOML file.
 
-use std::env;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use tidings_commands::settings_file;
 
 use super::layer::Layer;
-use crate::error::CannotRun;
-
-/// Default path of the file.
-pub(super) fn default_path() -> Option<PathBuf> {
-    let xdg = env::var_os("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
-    Some(xdg.or_else(|| home().map(|home| home.join(".config")))?.join("tidings/serve.toml"))
-}
 
 /// Reads the file at its default path; empty settings if there is none.
 pub(super) fn read_default() -> anyhow::Result<Layer> {
-    default_path().filter(|path| path.exists()).map_or_else(|| Ok(Layer::default()), |path| read(&path))
+    settings_file::default_path()
+        .filter(|path| path.exists())
+        .map_or_else(|| Ok(Layer::default()), |path| read(&path))
 }
 
+/// Reads a file of settings, and checks it.
 pub(super) fn read(path: &Path) -> anyhow::Result<Layer> {
-    let text = fs_err::read_to_string(path)?;
-    let refused = |reason: &str| CannotRun {
-        code: CannotRun::USAGE,
-        message: format!("Failed to read `{}`: {reason}", path.display()),
-        hint: HINT,
-    };
-    let layer: Layer = toml::from_str(&text).map_err(|error| {
-        let location = error.span().map(|span| location(&text, span.start)).unwrap_or_default();
-        refused(&format!("{location}{}", error.message()))
-    })?;
-    Ok(absolute_paths(layer, home().as_deref()).map_err(|reason| refused(&reason))?)
-}
-
-const HINT: &str = "a setting is named like its flag with _ for -; `tidings serve --help` lists the flags";
-
-/// Line number and key of an error, without the value, which may be a secret.
-fn location(text: &str, at: usize) -> String {
-    let before = text.get(..at).unwrap_or_default();
-    let number = before.matches('\n').count() + 1;
-    let key = text.lines().nth(number - 1).and_then(|line| Some(line.split_once('=')?.0.trim()));
-    key.map_or_else(|| format!("line {number}: "), |key| format!("line {number}, `{key}`: "))
+    let layer = settings_file::read(path)?;
+    let checked = absolute_paths(layer, settings_file::home().as_deref());
+    Ok(checked.map_err(|reason| settings_file::refused(path, &reason))?)
 }
 
 /// Expands `~/`, since no shell reads the file, and rejects relative data and socket paths, which would
@@ -68,12 +47,10 @@ fn absolute_paths(mut layer: Layer, home: Option<&Path>) -> Result<Layer, String
     Ok(layer)
 }
 
-fn home() -> Option<PathBuf> {
-    env::home_dir().filter(|home| home.is_absolute())
-}
-
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
 
     #[test]
@@ -95,12 +72,5 @@ mod tests {
             let refused = absolute_paths(toml::from_str(text).unwrap(), None).unwrap_err();
             assert!(refused.contains("absolute path"), "{text}: {refused}");
         }
-    }
-
-    #[test]
-    fn errors_name_the_key_without_its_value() {
-        let text = "# first\nsecret = \"s3cret\"\n";
-        assert_eq!(location(text, text.find("\"s3").unwrap()), "line 2, `secret`: ");
-        assert_eq!(location("[[notify]\n", 9), "line 1: ");
     }
 }

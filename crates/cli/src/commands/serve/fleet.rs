@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use tidings_bridge::fleet::{Access, Fleet, FleetFile, MemberKind};
+use tidings_commands::error::CannotRun;
 
 use super::layer::Observed;
 use super::settings::{FleetSettings, Settings};
-use crate::error::CannotRun;
 
 /// Connects to the fleet that the data folder belongs to, if it belongs to one.
 pub(super) async fn open(settings: &Settings) -> anyhow::Result<Option<Fleet>> {

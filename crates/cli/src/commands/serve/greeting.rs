@@ -6,14 +6,13 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 
 use serde::Serialize;
-use tidings_api::NewDevice;
-use tidings_bridge::{Auth, Scope};
+use tidings_api::{NewDevice, Scope};
+use tidings_bridge::Auth;
+use tidings_commands::output::{BOLD, Output, PLAIN, YELLOW};
 
-use super::configured_data;
 use super::layer::LogForm;
 use super::settings::Settings;
-use super::start;
-use crate::output::{BOLD, Output, PLAIN, YELLOW};
+use super::{configured_data, start};
 
 /// Variables that agents often need, and do not receive unless they are named with `--pass-env`.
 const OFTEN_NEEDED: &[&str] =

@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
 use tidings_bridge::notify::Target;
-
-use super::agents::AgentEntry;
+use tidings_commands::agents::AgentEntry;
 
 /// Settings of one source; unset values are taken from the next one.
 #[derive(Debug, Clone, Default, Args, Deserialize)]

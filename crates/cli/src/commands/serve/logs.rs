@@ -8,7 +8,16 @@ use super::layer::{LogForm, LogLevel};
 
 /// Our crates, which log no secrets. Other crates may log whole messages at verbose levels, so they are
 /// limited to warnings.
-const OURS: [&str; 5] = ["tidings", "tidings_agent", "tidings_bridge", "tidings_cli", "tidings_transcript"];
+const OURS: [&str; 8] = [
+    "tidings",
+    "tidings_agent",
+    "tidings_bridge",
+    "tidings_cli",
+    "tidings_commands",
+    "tidings_journal",
+    "tidings_sessions",
+    "tidings_transcript",
+];
 
 /// Starts logging. Does nothing in a process that already logs, such as a test.
 pub(super) fn start(form: LogForm, level: LogLevel) {

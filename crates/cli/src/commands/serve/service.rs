@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde::Serialize;
-
-use crate::error::{CannotRun, Exit};
-use crate::output::{Output, printable};
+use tidings_commands::error::{CannotRun, Exit};
+use tidings_commands::output::{Output, printable};
 
 /// The systemd unit; packages install it with the path of their program.
 const UNIT: &str = include_str!("tidings.service");

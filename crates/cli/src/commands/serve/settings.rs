@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use tidings_bridge::notify::Target;
 use tidings_bridge::server::{Retention, TlsFiles};
+use tidings_commands::agents::{self, InstalledAgent};
+use tidings_commands::error::CannotRun;
+use tidings_commands::sessions::RootArgs;
 
-use super::agents::{self, InstalledAgent};
 use super::demo::Demo;
 use super::layer::{Layer, LogForm, LogLevel, Observed, TypeInto};
 use super::{Serve, file, variables};
-use crate::commands::sessions::RootArgs;
-use crate::error::CannotRun;
 
 /// Settings of a server, merged and validated.
 #[derive(Debug)]
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn help_states_the_actual_defaults() {
-        let config = tidings_bridge::sessions::Config::default();
+        let config = tidings_sessions::Config::default();
         let park_after = config.park_after.unwrap().as_secs();
         let command = <SettingsFlags as clap::CommandFactory>::command();
         let help = |flag: &str| {

@@ -9,23 +9,26 @@ use std::time::Duration;
 use jiff::tz::TimeZone;
 use tidings_agent::Clock;
 use tidings_bridge::api::Transcripts;
-#[cfg(unix)]
-use tidings_bridge::hosts::Hosts;
-use tidings_bridge::journal::{Epoch, ErrorKind, JournalError, Opening};
 use tidings_bridge::notify::{Notifier, PushKeys};
 use tidings_bridge::server::{Listen, TlsFiles};
-use tidings_bridge::sessions::{Config, Observe, Real, Runner};
-use tidings_bridge::{Archive, Auth, Broadcast, Journal, MemoryJournal, Sessions, SqliteJournal, auth};
+use tidings_bridge::{Auth, auth};
+use tidings_commands::agents::InstalledAgent;
+use tidings_commands::error::CannotRun;
+use tidings_commands::sessions::RootArgs;
+use tidings_journal::broadcast::Broadcast;
+use tidings_journal::{
+    Epoch, ErrorKind, JOURNAL_FILE, Journal, JournalError, MemoryJournal, Opening, SqliteJournal,
+};
+use tidings_sessions::archive::Archive;
+#[cfg(unix)]
+use tidings_sessions::hosts::Hosts;
+use tidings_sessions::{AgentProgram, Config, Observe, Real, Runner, Sessions};
 use uuid::Uuid;
 
-use super::agents::InstalledAgent;
 use super::demo::Demo;
 use super::layer::{Observed, TypeInto};
 use super::settings::Settings;
-use crate::commands::backup::JOURNAL;
 use crate::commands::remote::{BASE_PATH_NOTE, IGNORED_FOLDERS, SOCKET, SOCKET_NOTE};
-use crate::commands::sessions::RootArgs;
-use crate::error::CannotRun;
 
 /// Upper bound of a socket path's length on Linux, including the terminating zero.
 const SOCKET_PATH_MAX: usize = 108;
@@ -68,7 +71,7 @@ const CERTIFICATE: &[u8] = b"-----BEGIN CERTIFICATE-----";
 /// Refuses a demo on the data folder of a server: the demo would let the devices of that server in, and its
 /// audit log, which is not stored, would look forged beside the key of the other one.
 pub(super) fn check_demo_folder(data: &Path) -> Result<(), CannotRun> {
-    let files = [JOURNAL.to_owned(), format!("{JOURNAL}-audit-key")];
+    let files = [JOURNAL_FILE.to_owned(), format!("{JOURNAL_FILE}-audit-key")];
     let Some(file) = files.iter().find(|name| data.join(name).symlink_metadata().is_ok()) else {
         return Ok(());
     };
@@ -93,7 +96,7 @@ fn open_journal(
     opening: &Opening,
     choice: JournalChoice,
 ) -> Result<SqliteJournal, JournalError> {
-    let path = settings.data.join(JOURNAL);
+    let path = settings.data.join(JOURNAL_FILE);
     match SqliteJournal::open(&path, opening) {
         Err(error) if error.kind() == ErrorKind::Missing && choice == JournalChoice::NewIfMissing => {
             let aside = SqliteJournal::put_aside(&path)?;
@@ -132,7 +135,7 @@ fn runner(settings: &Settings, choice: JournalChoice) -> Runner {
 fn config(settings: &Settings, auth: &Auth) -> anyhow::Result<Config> {
     let mut config = Config::default();
     config.environment = auth::environment(env::vars_os(), &settings.pass_env);
-    config.agents = settings.agents.iter().map(InstalledAgent::program).collect::<Result<_, _>>()?;
+    config.agents = settings.agents.iter().map(agent_program).collect::<Result<_, _>>()?;
     config.roots.clone_from(&settings.allow_folders);
     config.protected = vec![settings.data.clone()];
     config.trust = (!settings.trusts_folders).then(|| auth.trust().clone());
@@ -267,4 +270,14 @@ fn boot_id() -> String {
 
 fn random() -> u64 {
     Uuid::new_v4().as_u64_pair().0
+}
+
+/// An installed agent, as sessions start it: this program as its adapter.
+fn agent_program(agent: &InstalledAgent) -> anyhow::Result<AgentProgram> {
+    Ok(AgentProgram {
+        name: agent.command.name.clone(),
+        program: env::current_exe()?,
+        args: agent.adapter_args()?,
+        environment: agent.env.clone(),
+    })
 }

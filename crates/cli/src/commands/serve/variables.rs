@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 
 use clap::Parser;
+use tidings_commands::error::CannotRun;
 
 use super::layer::Layer;
-use crate::error::CannotRun;
 use crate::usage;
 
 /// Variable of each flag. Its value is parsed like that of the flag.

@@ -5,13 +5,13 @@ use serde_json::value::RawValue;
 use tidings_acp::agent::{EditorAnswer, PromptEnd, SessionState, options_set, stopped};
 use tidings_acp::limits::PROMPTS_MAX;
 use tidings_acp::rpc::{Id, RpcError};
-use tidings_api::{CommandRequest, Input, SessionCommand};
+use tidings_api::{Code, CommandRequest, Input, SessionCommand};
+use tidings_journal::Cursor;
+use tidings_journal::broadcast::Delivery;
+use tidings_sessions::Error;
 
 use super::{Detached, EditorSession, Step, options};
 use crate::api::acp::rpc_error;
-use crate::broadcast::Delivery;
-use crate::error::{Code, Error};
-use crate::journal::Cursor;
 
 /// A command of the editor for one session.
 pub(in crate::api::acp) enum EditorCommand {

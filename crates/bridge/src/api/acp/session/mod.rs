@@ -9,23 +9,23 @@ use serde_json::Value;
 use tidings_acp::agent::{AskedRequest, ClientFeatures, PendingAsk, PromptEnd, Translator, opened, stopped};
 use tidings_acp::limits::{COMMANDS_WAITING_MAX, EVENTS_BEFORE_CURSOR};
 use tidings_acp::rpc::{self, Id, RpcError};
-use tidings_api::{ServerPhase, Subscribed, Verdict};
+use tidings_api::{Scope, ServerPhase, Subscribed, Verdict};
+use tidings_journal::broadcast::{Cut, Delivery, SubscribeOptions, Subscription};
+use tidings_journal::{Cursor, Event};
 use tidings_protocol::ui::{UiMessage, UserPrompt};
+use tidings_sessions::running::frames::FRAME;
+use tidings_sessions::{Caller, Error};
 use tokio::sync::mpsc;
 
 pub(super) use self::commands::EditorCommand;
+
 use super::encoder::{EditorBatch, EditorEncoder, EditorItem};
 use super::open;
 use crate::api::deltas::Deltas;
 use crate::api::feed::{Encoder as _, Feed, FeedEnd};
 use crate::api::rest::history::prompt_attachments;
 use crate::api::{Api, visibility};
-use crate::broadcast::{Cut, Delivery, SubscribeOptions, Subscription};
-use crate::caller::{Caller, Scope};
-use crate::error::Error;
-use crate::journal::{Cursor, Event};
 use crate::limits::COALESCED_BYTES_MAX;
-use crate::sessions::running::frames::FRAME;
 
 /// The way in which an editor opens a session.
 #[derive(Debug, Clone, PartialEq, Eq)]

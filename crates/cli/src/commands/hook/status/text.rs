@@ -3,10 +3,11 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use tidings_commands::human;
+use tidings_commands::output::{DIM, PLAIN, RED, YELLOW, printable};
+
 use super::super::folder::Scope;
 use super::{HookReport, INSTALLED, ScopeReport};
-use crate::human;
-use crate::output::{DIM, PLAIN, RED, YELLOW, printable};
 
 /// Marks of a line: the colour, and the sign that says the same.
 const GOOD: (&str, &str) = ("", "✓");

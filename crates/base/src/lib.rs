@@ -1,0 +1,5 @@
+//! Small things that several crates of Tidings need once.
+
+pub mod files;
+pub mod hex;
+pub mod plural;

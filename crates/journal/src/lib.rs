@@ -1,0 +1,205 @@
+//! Sessions and their events: numbered, ordered and stored.
+//!
+//! Commit, then number, then publish: an event gets its sequence number when it is stored, and is not visible
+//! earlier. Numbers have no holes. A reader resumes with the [`Cursor`] of its last event, and either gets
+//! every later event once and in order, or a verdict that it cannot: [`Verdict::Gap`] or [`Verdict::Reset`].
+//!
+//! Engines are [`SqliteJournal`], one file, and [`MemoryJournal`], in memory. All engines pass one
+//! suite, `conformance`, behind the feature of that name.
+
+mod ask;
+mod audit;
+pub mod broadcast;
+#[cfg(feature = "conformance")]
+pub mod conformance;
+mod cursor;
+mod document;
+mod error;
+mod event;
+mod event_forms;
+pub mod limits;
+mod loss;
+mod memory;
+mod names;
+mod opening;
+mod page;
+mod project;
+mod replica;
+mod retention;
+mod session;
+pub mod snapshot;
+mod sqlite;
+
+use std::fmt;
+use std::sync::Arc;
+
+use futures_core::future::BoxFuture;
+use jiff::Timestamp;
+use tidings_protocol::ui::PermissionResolved;
+
+pub use ask::{Ask, NewAsk, Settle, Settled, Settlement};
+pub use audit::{AUDIT_START, AuditDraft, AuditEntry, AuditKey, Broken, verify_audit, verify_sealed_audit};
+pub use cursor::{Cursor, Epoch};
+pub use document::{Document, DocumentChange};
+pub use error::{ErrorKind, JournalError};
+pub use event::{Class, Draft, Event, Novelty, Stored};
+pub use event_forms::EventForms;
+pub use loss::Loss;
+pub use memory::{MemoryJournal, MemoryStore};
+pub use names::{AskId, ClientId, Key, Kind};
+pub use opening::Opening;
+pub(crate) use page::{Extent, PageRoom};
+pub use page::{Max, Page, Resume, Verdict};
+pub use project::{Project, ProjectFolder};
+pub use replica::{Replica, ReplicaRow};
+pub use retention::{Keep, Rest, Retained};
+pub use session::{Changed, Counts, Fence, Handle, NewSession, Session, SessionChange, SessionName};
+pub use sqlite::SqliteJournal;
+
+/// Name of the journal in a server's data folder.
+pub const JOURNAL_FILE: &str = "journal.db";
+
+/// The future of a journal's method.
+///
+/// A call that is dropped may still have its effect: repeat it with the same [`ClientId`] to get its result.
+pub type Call<'a, T> = BoxFuture<'a, Result<T, JournalError>>;
+
+/// A store of sessions, their events and asks.
+pub trait Journal: fmt::Debug + Send + Sync {
+    /// Creates a session. The same client id again returns the session that it created.
+    fn create(&self, new: NewSession) -> Call<'_, (Session, Novelty)>;
+
+    /// Returns one session.
+    fn session(&self, name: &SessionName) -> Call<'_, Session>;
+
+    /// The session that a command created, if the command was seen.
+    fn made_by(&self, id: &ClientId) -> Call<'_, Option<Session>>;
+
+    /// The cursor of a command's event, if the command was seen in the session.
+    fn seen(&self, key: &Key, id: &ClientId) -> Call<'_, Option<Cursor>>;
+
+    /// Sessions by handle, those above `after`, at most a thousand.
+    fn sessions(&self, after: Option<Handle>, max: usize) -> Call<'_, Vec<Session>>;
+
+    /// Changes a session, and appends the event of the change.
+    fn update(&self, key: &Key, fence: Fence, change: SessionChange) -> Call<'_, Changed>;
+
+    /// Removes a session with all its data. Its handle and its epoch are never used again.
+    fn delete(&self, key: &Key) -> Call<'_, ()>;
+
+    /// Takes over the right to write a session; earlier fences become invalid.
+    fn claim(&self, key: &Key) -> Call<'_, Fence>;
+
+    /// Appends events, all or none, and returns the position of each.
+    ///
+    /// Returns when they are as safe as the safest [`Class`] among them requires.
+    fn append(&self, key: &Key, fence: Fence, drafts: Vec<Draft>) -> Call<'_, Vec<Stored>>;
+
+    /// Events after a cursor; from the oldest one if there is no cursor.
+    fn read(&self, key: &Key, after: Option<Cursor>, max: Max) -> Call<'_, Page>;
+
+    /// The newest events before a number; from the head if there is no number. The verdict is always `Ok`.
+    fn history(&self, key: &Key, before: Option<u64>, max: Max) -> Call<'_, Page>;
+
+    /// Everything that a subscriber starts with, from one moment.
+    fn resume(&self, key: &Key, after: Option<Cursor>, max: Max) -> Call<'_, Resume>;
+
+    /// Stores events of a session that another server owns, with their own numbers; creates the session if it
+    /// is new. Events that are there already are skipped, and missing ones leave a gap.
+    fn replicate(&self, replica: Replica) -> Call<'_, Session>;
+
+    /// Opens an ask and appends its event. An ask that is open already is not opened again.
+    fn ask(&self, key: &Key, fence: Fence, ask: NewAsk) -> Call<'_, Stored>;
+
+    /// Settles an ask, unless it was settled before. It needs no fence, since any client may answer first.
+    fn settle(&self, key: &Key, id: &AskId, settle: Settle) -> Call<'_, Settlement>;
+
+    /// Open asks, the oldest first: of one session, or of all; at most a thousand.
+    fn asks(&self, key: Option<&Key>) -> Call<'_, Vec<Ask>>;
+
+    /// An open ask of a session; none if it was settled or is unknown.
+    fn open_ask(&self, key: &Key, id: &AskId) -> Call<'_, Option<Ask>>;
+
+    /// An ask, open or settled; none if it is unknown.
+    fn known_ask(&self, key: &Key, id: &AskId) -> Call<'_, Option<Ask>>;
+
+    /// The answers that changed the input of a call, as long as they are stored: those in sessions that have
+    /// used a session of the CLI, or in all sessions in which an input was asked about. The CLI's own files
+    /// have the inputs that the model asked for.
+    fn changed_inputs(&self, cli_session: Option<&str>) -> Call<'_, Vec<PermissionResolved>>;
+
+    /// Counts of sessions and open asks.
+    fn counts(&self) -> Call<'_, Counts>;
+
+    /// Number of events that could not be read since the journal was opened. Readers get a placeholder for
+    /// each.
+    fn damaged_events(&self) -> u64 {
+        0
+    }
+
+    /// Losses that were found when the journal was opened.
+    fn losses(&self) -> Vec<Loss> {
+        Vec::new()
+    }
+
+    /// The outcome of an ask; none if it is open or unknown.
+    fn outcome(&self, key: &Key, id: &AskId) -> Call<'_, Option<Settled>>;
+
+    /// Removes old events in steps: call it until nothing is left to remove. Ids of commands expire relative
+    /// to `now`.
+    fn retain(&self, key: &Key, keep: Keep, now: Timestamp) -> Call<'_, Retained>;
+
+    /// Opens a folder as a project, or gives an open one another session.
+    fn open_project(&self, folder: ProjectFolder, session: Option<Key>, at: Timestamp) -> Call<'_, Project>;
+
+    /// Removes a project, but not its session.
+    fn close_project(&self, folder: &ProjectFolder) -> Call<'_, ()>;
+
+    /// Projects by folder, those after `after`, at most a thousand.
+    fn projects(&self, after: Option<&ProjectFolder>) -> Call<'_, Vec<Project>>;
+
+    /// Adds a line to the audit log.
+    fn audit(&self, draft: AuditDraft) -> Call<'_, AuditEntry>;
+
+    /// Lines of the audit log after a number, at most a thousand. [`verify_audit`] checks them.
+    fn audit_log(&self, after: u64) -> Call<'_, Vec<AuditEntry>>;
+
+    /// Stores and removes documents, all or none.
+    fn change_documents(&self, changes: Vec<DocumentChange>) -> Call<'_, ()>;
+
+    /// All documents of a kind, by id.
+    fn documents(&self, kind: &'static str) -> Call<'_, Vec<Document>>;
+
+    /// Calls `tap` with every commit, in the order of the commits and before the callers return.
+    ///
+    /// It runs on the writing thread, so it must neither block nor call the journal. A second tap replaces
+    /// the first.
+    fn tap(&self, tap: Tap);
+
+    /// True if the last attempt to store something found no room. Reading works meanwhile.
+    fn is_full(&self) -> bool {
+        false
+    }
+
+    /// Checks for room again after [`Journal::is_full`], and returns whether the journal is still full.
+    fn check_room(&self) -> Call<'_, bool> {
+        Box::pin(std::future::ready(Ok(false)))
+    }
+
+    /// Stores everything and closes cleanly, so that the next start keeps its epoch. Later calls fail.
+    fn close(&self) -> Call<'_, ()>;
+}
+
+/// A callback for commits.
+pub type Tap = Arc<dyn Fn(Commit<'_>) + Send + Sync>;
+
+/// One commit, as passed to a tap.
+#[derive(Debug, Clone, Copy)]
+pub enum Commit<'a> {
+    /// Consecutive events of a session.
+    Events(&'a Key, &'a [Arc<Event>]),
+    /// Earlier events of the session are void: another epoch begins, or some are missing.
+    Restarted(&'a Key),
+    /// The session was deleted.
+    Deleted(&'a Key),
+}

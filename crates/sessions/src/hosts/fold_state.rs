@@ -1,0 +1,58 @@
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+
+use serde::{Deserialize, Serialize};
+use tidings::host::HostFolder;
+use tidings_agent::fold::Snapshot;
+use tidings_agent::session::SnapshotStore;
+use tidings_base::files;
+
+use super::AttachedHost;
+
+/// State of the fold over an agent's output, and the offset up to which the output is in it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct FoldState {
+    pub(crate) end: u64,
+    pub(crate) fold: Snapshot,
+}
+
+/// Stores the fold state in the folder of the host, and acknowledges the output that is in it, which the host
+/// may then drop.
+#[derive(Debug)]
+pub(crate) struct FoldStore(pub(crate) AttachedHost);
+
+impl SnapshotStore for FoldStore {
+    fn store(&self, fold: Snapshot, end: u64) {
+        match (FoldState { end, fold }).write(&self.0.folder) {
+            Ok(()) => self.0.handle.ack(end),
+            // Otherwise the host keeps more output, and when its spool is full the agent waits.
+            Err(error) => tracing::warn!(%error, "failed to store the fold state of a session"),
+        }
+    }
+}
+
+impl FoldState {
+    /// Reads the state from the folder of a host. If there is none, the host still has all output from the
+    /// beginning.
+    pub(crate) fn read(folder: &HostFolder, handle: i64) -> io::Result<Self> {
+        let path = folder.path().join("fold.json");
+        match files::open(&path) {
+            Ok(file) => Ok(serde_json::from_reader(io::BufReader::new(file))?),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                Ok(FoldState { end: 0, fold: Snapshot::empty(handle) })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Writes the state. It is not synchronised with the disk: a loss of power ends the host as well.
+    fn write(&self, folder: &HostFolder) -> io::Result<()> {
+        let aside = folder.path().join("fold.json.new");
+        // A file left by an earlier write is removed and not overwritten: it may be a link.
+        drop(std::fs::remove_file(&aside));
+        let mut open = std::fs::OpenOptions::new();
+        let mut file = open.write(true).create_new(true).mode(0o600).open(&aside)?;
+        file.write_all(&serde_json::to_vec(self)?)?;
+        std::fs::rename(aside, folder.path().join("fold.json"))
+    }
+}

@@ -1,0 +1,28 @@
+//! Finding the way to type into a process.
+
+use tidings::host::terminal::TerminalFolder;
+use tidings_transcript::running::RunningCli;
+
+use super::{MessagingSocket, Steering, TmuxPane};
+use crate::Config;
+
+impl Steering {
+    /// The terminal host of a process, or its pane of tmux or its messaging socket if the server may use it.
+    pub(in crate::observed) async fn find(config: &Config, process: &RunningCli) -> Option<Self> {
+        let observe = config.observe.as_ref()?;
+        let (folder, may_tmux) = (observe.data.as_deref().map(TerminalFolder::new), observe.type_into_tmux);
+        let (pid, start) = (process.pid, process.proc_start.clone());
+        let process = observe.send_messages.then(|| process.clone());
+        let look = move || {
+            let host = folder.and_then(|folder| {
+                let record = folder.find(pid, start.as_deref())?;
+                folder.is_alive(&record).then_some(Steering::Terminal(folder, record))
+            });
+            let pane = || TmuxPane::of_process(pid).filter(|_| may_tmux).map(Steering::Tmux);
+            let socket =
+                || process.and_then(|process| MessagingSocket::of_process(&process)).map(Steering::Messages);
+            host.or_else(pane).or_else(socket)
+        };
+        tokio::task::spawn_blocking(look).await.ok().flatten()
+    }
+}
