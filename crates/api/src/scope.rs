@@ -69,6 +69,7 @@ impl Scopes {
     }
 
     /// The scopes that both contain.
+    #[must_use]
     pub fn and(self, other: Scopes) -> Self {
         Scope::ALL.into_iter().filter(|scope| self.has(*scope) && other.has(*scope)).collect()
     }

@@ -2,7 +2,12 @@
 
 /// A number with its noun: `1 agent`, `2 agents`.
 pub fn counted(number: u64, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+    format!("{number} {}", noun_of(number, noun))
+}
+
+/// The noun of a number: `agent` of 1, `agents` of any other.
+pub fn noun_of(number: u64, noun: &str) -> String {
+    if number == 1 { noun.to_owned() } else { format!("{noun}s") }
 }
 
 #[cfg(test)]

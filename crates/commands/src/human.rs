@@ -1,6 +1,8 @@
 //! Numbers and text formatted to fit into a terminal line.
 
 use jiff::Timestamp;
+use tidings_base::plural::noun_of;
+use unicode_width::UnicodeWidthChar as _;
 
 /// Returns the width of a line: `COLUMNS`, else the terminal's width, else 120 columns.
 pub fn columns() -> usize {
@@ -141,65 +143,12 @@ pub(crate) fn count(number: u64) -> String {
 
 /// Formats a number with a noun, which gets an `s` unless the number is 1.
 pub fn plural(number: u64, word: &str) -> String {
-    format!("{} {word}{}", count(number), if number == 1 { "" } else { "s" })
+    format!("{} {}", count(number), noun_of(number, word))
 }
 
 /// Returns the width of a character in columns.
 pub(crate) fn char_width(c: char) -> usize {
-    match u32::from(c) {
-        0x300..=0x36f | 0x200b..=0x200f | 0x20d0..=0x20ff | 0xfe00..=0xfe0f | 0xfeff => 0,
-        0x1100..=0x115f
-        | 0x2e80..=0x303e
-        | 0x3041..=0xa4cf
-        | 0xac00..=0xd7a3
-        | 0xf900..=0xfaff
-        | 0xfe30..=0xfe6f
-        | 0xff00..=0xff60
-        | 0xffe0..=0xffe6
-        // Symbols that are emoji by themselves, such as ⏳, ⚡, ✅, ❌ and ⭐.
-        | 0x231a..=0x231b
-        | 0x23e9..=0x23ec
-        | 0x23f0
-        | 0x23f3
-        | 0x25fd..=0x25fe
-        | 0x2614..=0x2615
-        | 0x2648..=0x2653
-        | 0x267f
-        | 0x2693
-        | 0x26a1
-        | 0x26aa..=0x26ab
-        | 0x26bd..=0x26be
-        | 0x26c4..=0x26c5
-        | 0x26ce
-        | 0x26d4
-        | 0x26ea
-        | 0x26f2..=0x26f3
-        | 0x26f5
-        | 0x26fa
-        | 0x26fd
-        | 0x2705
-        | 0x270a..=0x270b
-        | 0x2728
-        | 0x274c
-        | 0x274e
-        | 0x2753..=0x2755
-        | 0x2757
-        | 0x2795..=0x2797
-        | 0x27b0
-        | 0x27bf
-        | 0x2b1b..=0x2b1c
-        | 0x2b50
-        | 0x2b55
-        | 0x1f18e
-        | 0x1f191..=0x1f19a
-        | 0x1f300..=0x1f64f
-        | 0x1f680..=0x1f6ff
-        | 0x1f7e0..=0x1f7eb
-        | 0x1f900..=0x1f9ff
-        | 0x1fa70..=0x1faff
-        | 0x20000..=0x3fffd => 2,
-        _ => 1,
-    }
+    c.width().unwrap_or(1)
 }
 
 /// Parses `500K`, `2G`, and plain bytes.

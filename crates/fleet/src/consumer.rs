@@ -12,6 +12,7 @@ use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy};
 use async_nats::jetstream::stream::{RawMessageErrorKind, Stream};
 use futures_util::StreamExt as _;
 use serde::{Deserialize, Serialize};
+use tidings_base::backoff::Backoff;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -280,15 +281,14 @@ impl Consumer {
                 let counters = Arc::clone(self.link.counters());
                 let events = unit.events.len() as u64;
                 // The caller's journal may be full for a moment. Nothing is skipped.
-                let mut pause = Duration::from_millis(50);
+                let mut backoff = Backoff::new(Duration::from_millis(50), RETRY_MAX);
                 while let Err(error) = self.sink.apply(&node, unit.clone()).await {
                     if error.kind() != ErrorKind::Local {
                         self.refuse(message, &error);
                         break;
                     }
                     tracing::warn!(%error, "failed to store events of another node");
-                    tokio::time::sleep(pause).await;
-                    pause = (pause * 2).min(RETRY_MAX);
+                    tokio::time::sleep(backoff.pause()).await;
                 }
                 counters.units_taken.fetch_add(1, Ordering::Relaxed);
                 counters.events_taken.fetch_add(events, Ordering::Relaxed);

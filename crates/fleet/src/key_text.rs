@@ -3,9 +3,9 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::rand::{SecureRandom as _, SystemRandom};
+use tidings_base::hex::hex;
 
 use crate::error::{ErrorKind, FleetError};
-use crate::names::hex;
 
 pub(crate) fn random<const N: usize>() -> Result<[u8; N], FleetError> {
     let mut bytes = [0; N];

@@ -9,11 +9,12 @@ use ring::digest::{SHA256, digest};
 use ring::hmac;
 use ring::signature::{ED25519, ED25519_PUBLIC_KEY_LEN, Ed25519KeyPair, KeyPair as _, UnparsedPublicKey};
 use serde::{Deserialize, Serialize};
+use tidings_base::hex::hex;
 
 use crate::error::{ErrorKind, FleetError};
 use crate::key_text::{bytes_of, invalid, random};
 use crate::keyring::{FleetSecret, Keyring};
-use crate::names::{Name, hex};
+use crate::names::Name;
 
 const SIGNATURE_BYTES: usize = 64;
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
+use tidings_base::hex::hex;
 
 use crate::error::{ErrorKind, FleetError};
 
@@ -113,12 +114,4 @@ pub(crate) fn joins(fleet: &Name) -> String {
 /// encrypted.
 pub(crate) fn session_token(session: &str) -> String {
     hex(&digest(&SHA256, session.as_bytes()).as_ref()[..16])
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        use fmt::Write as _;
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

@@ -18,6 +18,7 @@ use async_nats::HeaderMap;
 use async_nats::jetstream::stream::{LastRawMessageErrorKind, Stream};
 use bytes::Bytes;
 use parking_lot::Mutex;
+use tidings_base::backoff::Backoff;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -197,7 +198,7 @@ impl Replicator {
 
     /// Publishes a session up to its head, with as many attempts as it takes.
     async fn publish_all(&self, session: &str) {
-        let mut pause = Duration::from_millis(20);
+        let mut backoff = Backoff::new(Duration::from_millis(20), RETRY_MAX);
         loop {
             self.0.link.connected().await;
             let counters = self.0.link.counters();
@@ -205,7 +206,7 @@ impl Replicator {
                 Ok(Step::Done) => return counters.full.store(false, Ordering::Relaxed),
                 Ok(Step::More) => {
                     counters.full.store(false, Ordering::Relaxed);
-                    pause = Duration::from_millis(20);
+                    backoff.reset();
                     continue;
                 }
                 Ok(Step::Full) => {
@@ -222,8 +223,7 @@ impl Replicator {
             };
             counters.retries.fetch_add(1, Ordering::Relaxed);
             self.0.positions.lock().remove(session);
-            tokio::time::sleep(if full { FULL_RETRY } else { pause }).await;
-            pause = (pause * 2).min(RETRY_MAX);
+            tokio::time::sleep(if full { FULL_RETRY } else { backoff.pause() }).await;
         }
     }
 

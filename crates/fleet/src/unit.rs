@@ -10,11 +10,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
+use tidings_base::hex::hex;
 
 use crate::error::{ErrorKind, FleetError};
 use crate::keys::{Identity, PublicKey, sha256};
 use crate::limits::{PART_BYTES_MAX, PARTS_MAX, UNIT_EVENTS_MAX};
-use crate::names::{Name, hex, session_token};
+use crate::names::{Name, session_token};
 
 const PURPOSE: &str = "unit";
 

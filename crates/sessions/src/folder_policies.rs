@@ -17,7 +17,6 @@ use super::capabilities::unknown_policy;
 use super::{paths, private};
 use crate::Error;
 use crate::limits::{FOLDER_POLICIES_MAX, MODEL_NAME_BYTES_MAX};
-use crate::secret::Random;
 
 /// The policies. Handles are cheap to clone.
 #[derive(Debug, Clone)]
@@ -26,7 +25,6 @@ pub struct FolderPolicies(Arc<PoliciesState>);
 #[derive(Debug)]
 struct PoliciesState {
     path: PathBuf,
-    random: Random,
     stored: Mutex<StoredPolicies>,
 }
 
@@ -43,7 +41,7 @@ struct StoredPolicies {
 
 impl FolderPolicies {
     /// Reads the file of policies.
-    pub fn open(path: PathBuf, random: Random) -> Result<Self, Error> {
+    pub fn open(path: PathBuf) -> Result<Self, Error> {
         let stored = match private::read(&path)? {
             None => StoredPolicies { version: 1, ..StoredPolicies::default() },
             Some(text) => serde_json::from_str(&text)
@@ -54,7 +52,7 @@ impl FolderPolicies {
                     Error::new(Code::Internal, message, "move the file away and set the policies again")
                 })?,
         };
-        Ok(FolderPolicies(Arc::new(PoliciesState { path, random, stored: Mutex::new(stored) })))
+        Ok(FolderPolicies(Arc::new(PoliciesState { path, stored: Mutex::new(stored) })))
     }
 
     /// The policy for a session that a person starts in a folder: that of the nearest folder above it that
@@ -128,7 +126,7 @@ impl FolderPolicies {
         }
         let text = serde_json::to_vec_pretty(&changed)
             .map_err(|error| Error::new(Code::Internal, error.to_string(), ""))?;
-        private::replace(&self.0.path, &text, &self.0.random)?;
+        private::replace(&self.0.path, &text)?;
         *stored = changed;
         Ok(())
     }
@@ -176,7 +174,7 @@ mod tests {
         let root = temp.path().canonicalize().unwrap();
         let (project, inner) = (root.join("project"), root.join("project/inner"));
         fs_err::create_dir_all(&inner).unwrap();
-        let open = || FolderPolicies::open(root.join("policies.json"), Random::system()).unwrap();
+        let open = || FolderPolicies::open(root.join("policies.json")).unwrap();
         let policies = open();
         assert_eq!(policies.of(&project), Policy::Ask);
         policies.set(&project, Some(Policy::Standard)).unwrap();
@@ -199,7 +197,7 @@ mod tests {
         let temp = tempfile::tempdir().unwrap();
         let root = temp.path().canonicalize().unwrap();
         let folder = root.display().to_string();
-        let open = || FolderPolicies::open(root.join("policies.json"), Random::system()).unwrap();
+        let open = || FolderPolicies::open(root.join("policies.json")).unwrap();
         let policies = open();
         policies.set(&root, Some(Policy::Standard)).unwrap();
         let wanted = FolderDefaults {

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 use sha2::{Digest as _, Sha256};
 use tidings_api::Code;
+use tidings_base::files;
 use tidings_journal::limits::PRIVATE_FILE_BYTES_MAX;
 
-use super::secret::Random;
 use crate::Error;
 
 /// Creates the folder, or checks that it is not a link and that only its owner may write to it.
@@ -49,57 +49,34 @@ pub fn data_folder(path: &Path) -> Result<(), Error> {
 
 /// Creates a file that must not exist yet.
 pub fn create(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    fs_err::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
+    let mut file = files::create_private(path)?;
     file.write_all(bytes)?;
     file.sync_all()
 }
 
-/// Replaces a file atomically: readers see the old content or the new one.
-pub fn replace(path: &Path, bytes: &[u8], random: &Random) -> Result<(), Error> {
+/// Replaces a file as a whole: readers see the old content or the new one.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let failed = |error: io::Error| {
-        let message = format!("{error}");
+        let message = format!("Failed to write `{}`: {error}", path.display());
         Error::new(Code::Unavailable, message, "check the free disk space")
-    };
-    // The temporary name is unique, so that two writers do not write to the same file (F110).
-    let fresh = path.with_extension(format!("{}.new", random.name()?));
-    let put = |path: &Path, bytes: &[u8]| {
-        let written = create(&fresh, bytes).and_then(|()| fs::rename(&fresh, path));
-        if written.is_err() {
-            drop(fs::remove_file(&fresh));
-        }
-        written
     };
     // Both contents are right until the file is replaced.
     let before = fs::read(path).map_or_else(|_| String::new(), |before| checksum(&before));
-    put(&sum_path(path), format!("{before}\n{}\n", checksum(bytes)).as_bytes()).map_err(failed)?;
-    put(path, bytes).map_err(failed)?;
-    let folder = path.parent().unwrap_or(path);
-    #[cfg(unix)]
-    fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
-    Ok(())
+    let sums = format!("{before}\n{}\n", checksum(bytes));
+    files::replace_durably(&sum_path(path), sums.as_bytes()).map_err(failed)?;
+    files::replace_durably(path, bytes).map_err(failed)
 }
 
 /// Reads a private file; `None` if it does not exist. Refuses a file that other users may read or write.
 pub fn read(path: &Path) -> Result<Option<String>, Error> {
-    let mut options = fs::OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-        fs_err::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits().cast_signed());
-    }
-    let failed = |error: io::Error| Error::new(Code::Internal, error.to_string(), "");
-    let file = match options.open(path) {
+    let failed = |error: io::Error| Error::new(Code::Internal, error.to_string(), "move it away");
+    let file = match files::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(failed(error)),
     };
     let found = file.metadata().map_err(failed)?;
-    if !found.is_file() || found.len() > PRIVATE_FILE_BYTES_MAX {
+    if found.len() > PRIVATE_FILE_BYTES_MAX {
         let message = format!("Not a file of this program: `{}`", path.display());
         return Err(Error::new(Code::Internal, message, "move it away"));
     }
@@ -114,7 +91,7 @@ pub fn read(path: &Path) -> Result<Option<String>, Error> {
 /// Refuses a file that is not as the server wrote it. What it grants could be more than a person granted.
 fn check_sum(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     // Files of earlier versions, and files that people wrote, have none.
-    let Ok(sums) = tidings_base::files::read_text(&sum_path(path), PRIVATE_FILE_BYTES_MAX) else {
+    let Ok(sums) = files::read_text(&sum_path(path), PRIVATE_FILE_BYTES_MAX) else {
         return Ok(());
     };
     if sums.lines().any(|sum| sum == checksum(bytes)) {

@@ -209,7 +209,7 @@ impl Devices {
             }
             all.known.push(known);
         }
-        let saved = self.save(random);
+        let saved = self.save();
         if saved.is_err() {
             self.state.lock().known.retain(|known| known.id != device.id);
         }
@@ -217,7 +217,7 @@ impl Devices {
     }
 
     /// Adds scopes to a device. Blocks on disk I/O.
-    pub(crate) fn grant(&self, id: &str, scopes: Scopes, random: &Random) -> Result<Device, Error> {
+    pub(crate) fn grant(&self, id: &str, scopes: Scopes) -> Result<Device, Error> {
         let set = |change: &dyn Fn(&mut KnownDevice)| {
             let mut all = self.state.lock();
             let known = all.known.iter_mut().find(|known| known.id == id).ok_or_else(|| no_device(id))?;
@@ -228,7 +228,7 @@ impl Devices {
         let added = Vec::from(scopes);
         let (before, device) =
             set(&|known| known.scopes = Vec::from(known.scopes).into_iter().chain(added.clone()).collect())?;
-        if let Err(error) = self.save(random) {
+        if let Err(error) = self.save() {
             drop(set(&|known| known.scopes = before));
             return Err(error);
         }
@@ -236,7 +236,7 @@ impl Devices {
     }
 
     /// Removes a device. Its credential is invalid from here on, even if the file cannot be written.
-    pub(crate) fn remove(&self, id: &str, random: &Random) -> Result<(), Error> {
+    pub(crate) fn remove(&self, id: &str) -> Result<(), Error> {
         let mut all = self.state.lock();
         let count = all.known.len();
         all.known.retain(|known| known.id != id);
@@ -245,7 +245,7 @@ impl Devices {
         if !found {
             return Err(no_device(id));
         }
-        self.save(random)
+        self.save()
     }
 
     /// The time at which the next device expires.
@@ -254,7 +254,7 @@ impl Devices {
     }
 
     /// Removes expired devices. Returns their ids, and the result of writing the file.
-    pub(crate) fn expire(&self, now: Timestamp, random: &Random) -> (Vec<String>, Result<(), Error>) {
+    pub(crate) fn expire(&self, now: Timestamp) -> (Vec<String>, Result<(), Error>) {
         let mut over = Vec::new();
         self.state.lock().known.retain(|known| {
             let alive = known.expires.is_none_or(|expires| now < expires);
@@ -263,7 +263,7 @@ impl Devices {
             }
             alive
         });
-        let saved = if over.is_empty() { Ok(()) } else { self.save(random) };
+        let saved = if over.is_empty() { Ok(()) } else { self.save() };
         (over, saved)
     }
 
@@ -344,21 +344,21 @@ impl Devices {
     }
 
     /// Writes the file if a `last_seen` time is not saved yet.
-    pub(crate) fn save_seen(&self, random: &Random) -> Result<(), Error> {
+    pub(crate) fn save_seen(&self) -> Result<(), Error> {
         if !std::mem::take(&mut self.state.lock().seen_since) {
             return Ok(());
         }
-        self.save(random)
+        self.save()
     }
 
     /// Writes the file, which is read at the next start only.
-    fn save(&self, random: &Random) -> Result<(), Error> {
+    fn save(&self) -> Result<(), Error> {
         let _writing = self.writing.lock();
         let devices = self.state.lock().known.iter().map(KnownDevice::record).collect();
         let document = Document { version: 1, devices };
         let text = serde_json::to_vec_pretty(&document)
             .map_err(|error| Error::new(Code::Internal, error.to_string(), ""))?;
-        private::replace(&self.path, &text, random)
+        private::replace(&self.path, &text)
     }
 }
 
@@ -444,7 +444,7 @@ mod tests {
         assert!(caller.scopes.has(Scope::Read) && !caller.scopes.has(Scope::Prompt));
         assert_eq!(devices.list()[0].scopes, ["read", "paint"], "an unknown scope is shown");
         // The time at which it was seen is written, and the rest stays.
-        devices.save_seen(&Random::system()).unwrap();
+        devices.save_seen().unwrap();
         let written: Value = serde_json::from_str(&private::read(&path).unwrap().unwrap()).unwrap();
         let mut expected = device.clone();
         expected["last_seen"] = json!("2026-01-02T00:00:00Z");

@@ -122,8 +122,8 @@ impl Auth {
         let admin = admin_token::open(&settings.data, &settings.random)?;
         let admin = Fingerprint::of(admin.reveal());
         let devices = Devices::open(settings.data.join("devices.json"))?;
-        let trust = Trust::open(settings.data.join("trust.json"), settings.random.clone())?;
-        let policies = FolderPolicies::open(settings.data.join("policies.json"), settings.random.clone())?;
+        let trust = Trust::open(settings.data.join("trust.json"))?;
+        let policies = FolderPolicies::open(settings.data.join("policies.json"))?;
         // Cookies do not distinguish ports, so two servers on one machine need two cookie names.
         let cookie = format!("tidings-{}", &Fingerprint::of(&admin.to_string()).to_string()[..8]);
         let limiter = Limiter::new(&settings.rates);
@@ -228,7 +228,7 @@ impl Auth {
 
     /// Adds scopes to a device. They are valid for its next request or connection. Blocks on disk I/O.
     pub(crate) fn grant(&self, id: &str, scopes: Scopes) -> Result<Device, Error> {
-        let device = self.0.devices.grant(id, scopes, &self.0.settings.random)?;
+        let device = self.0.devices.grant(id, scopes)?;
         self.0.device_changes.send_modify(|count| *count += 1);
         Ok(device)
     }
@@ -236,7 +236,7 @@ impl Auth {
     /// Revokes the credential of a device. Blocks on disk I/O.
     pub fn revoke(&self, id: &str) -> Result<(), Error> {
         let shared = self.0.devices.remove_shared(id);
-        let removed = match self.0.devices.remove(id, &self.0.settings.random) {
+        let removed = match self.0.devices.remove(id) {
             Err(error) if error.code() == Code::NotFound && shared => Ok(()),
             removed => removed,
         };
@@ -258,7 +258,7 @@ impl Auth {
     /// Sets the devices of the fleet. Those that were removed are revoked here, too.
     pub(crate) fn set_shared(&self, known: Vec<serde_json::Value>, removed: &[String]) {
         for id in self.0.devices.set_shared(known, removed) {
-            if let Err(error) = self.0.devices.remove(&id, &self.0.settings.random)
+            if let Err(error) = self.0.devices.remove(&id)
                 && error.code() != Code::NotFound
             {
                 tracing::warn!(%error, id, "failed to remove a revoked device from its file");
@@ -354,14 +354,14 @@ impl Auth {
     /// Removes expired credentials, and saves when devices were last seen. Call it periodically; it blocks on
     /// disk I/O.
     pub fn sweep(&self) -> Result<(), Error> {
-        let (over, saved) = self.0.devices.expire(self.0.settings.clock.now(), &self.0.settings.random);
+        let (over, saved) = self.0.devices.expire(self.0.settings.clock.now());
         // They are revoked even if the file could not be written.
         for id in over {
             self.audit(&Caller::admin("the server"), "device expired", &id, None);
             drop(self.0.revoked.send(id));
         }
         saved?;
-        self.0.devices.save_seen(&self.0.settings.random)
+        self.0.devices.save_seen()
     }
 
     /// The configuration.

@@ -7,7 +7,6 @@ use tidings_api::Code;
 use tidings_fleet::{FleetSecret, Identity, Invite, Keyring, MemberKind, Name, PublicKey, SigningKey};
 use tidings_sessions::Error;
 use tidings_sessions::private::{create as create_private, read as read_private, replace as replace_private};
-use tidings_sessions::secret::Random;
 
 use super::fleet_error;
 
@@ -120,7 +119,7 @@ impl FleetFile {
         let mut file = FleetFile::read(folder)?.unwrap_or_else(|| self.clone());
         file.set_keys(keys);
         let text = serde_json::to_vec_pretty(&file).unwrap_or_default();
-        replace_private(&folder.join(NAME), &text, &Random::system())
+        replace_private(&folder.join(NAME), &text)
     }
 
     /// Reads the file of a data folder; none if its server is in no fleet.
@@ -170,7 +169,7 @@ impl FleetFile {
     }
 
     pub(crate) fn admin_key(&self) -> Result<Option<SigningKey>, Error> {
-        Ok(self.admin_seed.as_deref().map(SigningKey::parse).transpose().map_err(fleet_error)?)
+        self.admin_seed.as_deref().map(SigningKey::parse).transpose().map_err(fleet_error)
     }
 }
 

@@ -138,7 +138,7 @@ impl Fleet {
         }
         if let Some(join) = &self.0.join {
             let newest = secrets.generation().unwrap_or_default();
-            return Ok(self.roster().announce_key(join.admin(), newest).await.map_err(fleet_error)?);
+            return self.roster().announce_key(join.admin(), newest).await.map_err(fleet_error);
         }
         let (generation, secret) = fetch_key(&self.0.link).await.map_err(fleet_error)?;
         self.add_key(generation, secret)

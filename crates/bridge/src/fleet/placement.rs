@@ -14,7 +14,7 @@ impl Fleet {
     /// several that fit, the one with the fewest agents.
     pub(crate) fn choose(&self, wanted: &str) -> Result<Name, Error> {
         if wanted != ANY && !wanted.contains('=') {
-            return Ok(Name::new(wanted).map_err(fleet_error)?);
+            return Name::new(wanted).map_err(fleet_error);
         }
         let labels: Vec<(&str, &str)> = wanted.split(',').filter_map(|label| label.split_once('=')).collect();
         let roster = self.roster();

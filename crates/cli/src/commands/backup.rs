@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use fs_err as fs;
 use serde::Serialize;
+use tidings_base::files;
 use tidings_commands::error::{CannotRun, Exit};
 use tidings_commands::human;
 use tidings_commands::output::{Output, printable};
@@ -155,11 +156,7 @@ fn private_folder(path: &Path) -> io::Result<()> {
 }
 
 fn private_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    fs_err::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path)?;
+    let mut file = files::create_private(path)?;
     io::Write::write_all(&mut file, bytes)?;
     file.sync_all()
 }

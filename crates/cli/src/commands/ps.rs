@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use tidings_api::{InboxPage, ServerPhase, SessionOrigin, SessionView, Totals};
 use tidings_commands::error::Exit;
 use tidings_commands::human;
-use tidings_commands::output::{BOLD, DIM, Output, PLAIN, printable};
+use tidings_commands::output::{BOLD, Output, PLAIN, printable};
 use tidings_commands::session_label::state_label;
 
 use super::session_lookup;
@@ -177,6 +177,8 @@ fn cost(totals: &Totals) -> String {
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
+
+    use tidings_commands::output::DIM;
 
     use super::*;
 

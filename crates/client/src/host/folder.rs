@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use tidings_base::files;
 
 use super::spool::Spool;
 use crate::limits::RECORD_BYTES_MAX;
@@ -156,10 +157,7 @@ impl HostFolder {
     }
 
     fn write(&self, name: &str, contents: &[u8]) -> io::Result<()> {
-        // Written to another file and renamed, so that readers never see half of it.
-        let temporary = self.0.join(format!("{name}.new"));
-        write_new(&temporary, contents)?;
-        std::fs::rename(temporary, self.0.join(name))
+        files::replace(&self.0.join(name), contents)
     }
 
     fn read<T: DeserializeOwned>(&self, name: &str) -> io::Result<T> {

@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
+use tidings_base::backoff::Backoff;
 use tokio::sync::Notify;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -79,7 +79,7 @@ impl SpareList {
 
 /// Replaces missing spares, one at a time: starting is expensive, and may compete with other work.
 async fn replenish(list: Arc<SpareList>, transports: TransportFactory, options: Options, wanted: usize) {
-    let mut pause = SPARE_RETRY_MIN;
+    let mut backoff = Backoff::new(SPARE_RETRY_MIN, SPARE_RETRY_MAX);
     loop {
         list.ready().retain(|spare| !spare.is_closed());
         if list.ready().len() >= wanted {
@@ -88,21 +88,16 @@ async fn replenish(list: Arc<SpareList>, transports: TransportFactory, options: 
         }
         match Client::connect_over(transports(), options.clone()).await {
             Ok(spare) => {
-                pause = SPARE_RETRY_MIN;
+                backoff.reset();
                 drop(tokio::spawn(watch(spare.guest(), Arc::downgrade(&list))));
                 list.ready().push_back(spare);
             }
             Err(error) => {
                 tracing::warn!(%error, "failed to start a spare");
-                tokio::time::sleep(pause).await;
-                pause = next_delay(pause);
+                tokio::time::sleep(backoff.pause()).await;
             }
         }
     }
-}
-
-fn next_delay(pause: Duration) -> Duration {
-    (pause * 2).min(SPARE_RETRY_MAX)
 }
 
 /// Notifies the pool when an unused spare has died.

@@ -7,6 +7,7 @@ use anyhow::Context as _;
 use clap::Args;
 use parking_lot::Mutex;
 use serde_json::json;
+use tidings_base::files;
 use tidings_rehearsal::api::{Bodies, Entry, Reach, Report, Server, Settings, StartError};
 use tidings_rehearsal::script::Script;
 use tokio::sync::oneshot;
@@ -98,7 +99,7 @@ async fn serve(args: &ApiArgs, script: &Script, out: &mut Output) -> anyhow::Res
     let started = Server::start(script, settings, move |entry| lines.write(entry)).await;
     let server = started.map_err(|error| cannot_start(&error))?;
     if let Some(path) = &args.port_file {
-        write_atomically(path, &format!("{}\n", server.addr().port()))?;
+        files::replace(path, format!("{}\n", server.addr().port()).as_bytes())?;
     }
     out.text(&format!("{}\n", json!({ "listening": server.url() })))?;
     out.flush()?;
@@ -155,15 +156,6 @@ fn cannot_start(error: &StartError) -> anyhow::Error {
         None => error.to_string(),
     };
     CannotRun { code, message, hint }.into()
-}
-
-/// Writes a file atomically, since other processes wait for it.
-fn write_atomically(path: &Path, text: &str) -> anyhow::Result<()> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".part");
-    fs_err::write(&name, text)?;
-    fs_err::rename(&name, path)?;
-    Ok(())
 }
 
 /// Makes each line printable, and keeps the line breaks.

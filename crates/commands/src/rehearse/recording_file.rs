@@ -5,6 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use tidings_base::files;
 use tidings_transcript::Error;
 use uuid::Uuid;
 
@@ -43,7 +44,7 @@ impl RecordingFile {
     pub(super) fn write(mut self, text: &str) -> anyhow::Result<()> {
         let Err(error) = self.replace(text) else { return Ok(()) };
         let fallback = fallback(&self.path);
-        let saved = create_private(&fallback).and_then(|mut file| file.write_all(text.as_bytes()));
+        let saved = files::create_private(&fallback).and_then(|mut file| file.write_all(text.as_bytes()));
         if saved.is_err() {
             return Err(Error::io("write", &self.path, error).into());
         }
@@ -73,13 +74,4 @@ fn fallback(path: &Path) -> PathBuf {
         name = format!("{name}.{}", ending.to_string_lossy());
     }
     env::temp_dir().join(name)
-}
-
-/// Creates a file that only its owner can read, since a recording contains prompts and files.
-fn create_private(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
 }

@@ -305,7 +305,7 @@ impl<'e> World<'e> {
                     let is_right = match cut {
                         Cut::Gap(at) => Some(at) == reader.cursor && last + 1 < floor,
                         Cut::Deleted => reader.life != self.life,
-                        _ => false,
+                        Cut::Resync(_) => false,
                     };
                     prop_assert!(is_right, "{:?} at {} with floor {}", cut, last, floor);
                     reader.events = None;

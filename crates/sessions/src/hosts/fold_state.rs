@@ -1,5 +1,4 @@
-use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::io;
 
 use serde::{Deserialize, Serialize};
 use tidings::host::HostFolder;
@@ -47,12 +46,6 @@ impl FoldState {
 
     /// Writes the state. It is not synchronised with the disk: a loss of power ends the host as well.
     fn write(&self, folder: &HostFolder) -> io::Result<()> {
-        let aside = folder.path().join("fold.json.new");
-        // A file left by an earlier write is removed and not overwritten: it may be a link.
-        drop(std::fs::remove_file(&aside));
-        let mut open = std::fs::OpenOptions::new();
-        let mut file = open.write(true).create_new(true).mode(0o600).open(&aside)?;
-        file.write_all(&serde_json::to_vec(self)?)?;
-        std::fs::rename(aside, folder.path().join("fold.json"))
+        files::replace(&folder.path().join("fold.json"), &serde_json::to_vec(self)?)
     }
 }

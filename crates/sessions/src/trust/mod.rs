@@ -25,7 +25,6 @@ pub use inspect::{FolderCommand, Inspection, inspect};
 pub(crate) use rule::{TrustBaseline, TrustChange};
 
 use super::private;
-use super::secret::Random;
 use crate::Error;
 use crate::limits::{TRUSTED_FOLDERS_MAX, TRUSTED_LIST_MAX};
 
@@ -36,7 +35,6 @@ pub struct Trust(Arc<TrustState>);
 #[derive(Debug)]
 struct TrustState {
     path: PathBuf,
-    random: Random,
     agreed: Mutex<Agreed>,
 }
 
@@ -49,7 +47,7 @@ struct Agreed {
 
 impl Trust {
     /// Reads the file of trusted folders.
-    pub fn open(path: PathBuf, random: Random) -> Result<Self, Error> {
+    pub fn open(path: PathBuf) -> Result<Self, Error> {
         let agreed = match private::read(&path)? {
             None => Agreed { version: 1, ..Agreed::default() },
             Some(text) => serde_json::from_str(&text)
@@ -60,7 +58,7 @@ impl Trust {
                     Error::new(Code::Internal, message, "move the file away and trust your folders again")
                 })?,
         };
-        Ok(Trust(Arc::new(TrustState { path, random, agreed: Mutex::new(agreed) })))
+        Ok(Trust(Arc::new(TrustState { path, agreed: Mutex::new(agreed) })))
     }
 
     /// Inspects a folder. Returns true if it is harmless or trusted. Blocks on disk I/O.
@@ -144,7 +142,7 @@ impl Trust {
         } else {
             let text = serde_json::to_vec_pretty(&*agreed)
                 .map_err(|error| Error::new(Code::Internal, error.to_string(), ""));
-            text.and_then(|text| private::replace(&self.0.path, &text, &self.0.random))
+            text.and_then(|text| private::replace(&self.0.path, &text))
         };
         if saved.is_err() {
             agreed.folders = before;

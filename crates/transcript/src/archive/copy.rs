@@ -1,8 +1,10 @@
 //! Compressing one file, and reading the copy back.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use tidings_base::files::{self, NewFile};
 
 use super::checksum::Checksum;
 use crate::error::At as _;
@@ -23,25 +25,24 @@ pub(super) struct Sum {
 /// contents and the size of the copy.
 pub(super) fn compress(source: &Path, target: &Path) -> Result<(Sum, u64), Error> {
     let (sum, stored_bytes, part) = prepare(source, target)?;
-    part.put(target)?;
+    part.put().at("write", target)?;
     Ok((sum, stored_bytes))
 }
 
 /// Like [`compress`], but leaves putting the file in place to the caller.
-pub(super) fn prepare(source: &Path, target: &Path) -> Result<(Sum, u64, PartialFile), Error> {
+pub(super) fn prepare(source: &Path, target: &Path) -> Result<(Sum, u64, NewFile), Error> {
     let file = File::open(source).at("read", source)?;
     // Bytes appended meanwhile are copied next time.
     let len = file.metadata().at("read", source)?.len();
-    let (stored, part) = create_private(target)?;
-    let written = write_compressed(file.take(len), stored);
+    let written = write_compressed(file.take(len), begin(target)?);
     let (sum, stored) = written.at("copy", source)?;
-    stored.sync_all().at("write", &part.path)?;
-    let stored_bytes = stored.metadata().at("write", &part.path)?.len();
-    if sum_of_copy(&part.path)? != sum {
+    stored.file().sync_all().at("write", stored.path())?;
+    let stored_bytes = stored.file().metadata().at("write", stored.path())?.len();
+    if sum_of_copy(stored.path())? != sum {
         let message = format!("The copy of `{}` does not read back as it was written", source.display());
         return Err(Error::new(ErrorKind::Io, message, "check the disk of the archive"));
     }
-    Ok((sum, stored_bytes, part))
+    Ok((sum, stored_bytes, stored))
 }
 
 /// The sum of a copy's contents.
@@ -81,8 +82,7 @@ pub(super) fn unpack(
 ) -> Result<(), Error> {
     let file = File::open(copy).at("read", copy)?;
     let decoder = zstd::stream::read::Decoder::new(file).at("read", copy)?;
-    let (unpacked, part) = create_private(target)?;
-    let mut both = HashingWriter(unpacked, Checksum::default());
+    let mut both = HashingWriter(begin(target)?, Checksum::default());
     let copied = pass(decoder, &mut both).at("unpack", copy);
     let HashingWriter(unpacked, hash) = both;
     let found = Sum { bytes: hash.bytes(), sha256: hash.finish() };
@@ -92,65 +92,20 @@ pub(super) fn unpack(
         return Err(Error::new(ErrorKind::Io, message, "the archive is damaged; restore it from a backup"));
     }
     if durability == Durability::Synced {
-        unpacked.sync_all().at("write", &part.path)?;
+        unpacked.file().sync_all().at("write", unpacked.path())?;
     }
-    part.put(target)
+    unpacked.put().at("write", target)
 }
 
-/// A file that is not complete yet. It is removed on drop unless it was put in place, so that it does not
-/// keep a full disk full.
-#[derive(Debug)]
-pub(super) struct PartialFile {
-    path: PathBuf,
-    is_put: bool,
-}
-
-impl PartialFile {
-    /// Moves the file into place.
-    pub(super) fn put(mut self, target: &Path) -> Result<(), Error> {
-        std::fs::rename(&self.path, target).at("write", target)?;
-        self.is_put = true;
-        Ok(())
-    }
-}
-
-impl Drop for PartialFile {
-    fn drop(&mut self) {
-        if !self.is_put {
-            drop(std::fs::remove_file(&self.path));
-        }
-    }
-}
-
-/// Creates a file beside `path` that only its owner may read, to be moved there once it is complete.
-pub(super) fn create_private(path: &Path) -> Result<(File, PartialFile), Error> {
+/// Begins a file that takes the place of `path` when it is complete.
+pub(super) fn begin(path: &Path) -> Result<NewFile, Error> {
     if let Some(folder) = path.parent() {
-        create_private_folder(folder).at("create", folder)?;
+        files::create_private_folder(folder).at("create", folder)?;
     }
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".part");
-    let part = path.with_file_name(name);
-    Ok((open_private(&part).at("write", &part)?, PartialFile { path: part, is_put: false }))
+    NewFile::beside(path).at("write", path)
 }
 
-/// Opens an empty file that only its owner may read.
-pub(super) fn open_private(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
-pub(super) fn create_private_folder(folder: &Path) -> io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
-}
-
-fn write_compressed(source: impl Read, target: File) -> io::Result<(Sum, File)> {
+fn write_compressed(source: impl Read, target: NewFile) -> io::Result<(Sum, NewFile)> {
     let mut encoder = zstd::stream::write::Encoder::new(target, LEVEL)?;
     encoder.include_checksum(true)?;
     let mut both = HashingWriter(encoder, Checksum::default());

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::copy::create_private;
+use super::copy;
 use crate::error::At as _;
 use crate::limits::MANIFEST_BYTES_MAX;
 use crate::{Error, ErrorKind};
@@ -96,9 +96,8 @@ impl Manifest {
 
     pub(super) fn write(&self, path: &Path) -> Result<(), Error> {
         let text = serde_json::to_vec_pretty(self).map_err(std::io::Error::from).at("write", path)?;
-        let (mut file, part) = create_private(path)?;
-        file.write_all(&text).and_then(|()| file.sync_all()).at("write", path)?;
-        part.put(path)
+        let mut file = copy::begin(path)?;
+        file.write_all(&text).and_then(|()| file.put_durably()).at("write", path)
     }
 
     pub(super) fn file(&self, path: &Path) -> Option<&StoredFile> {

@@ -22,6 +22,8 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use tidings_base::files;
+
 pub use manifest::{Manifest, StoredFile};
 pub use restore::{Restored, RestoredFile, Returned};
 pub use update::{ArchivedFile, ArchivedSession, CopyOutcome};
@@ -98,8 +100,8 @@ impl Archive {
     /// Locks the archive against other writers until the file is dropped.
     fn lock(&self) -> Result<File, Error> {
         let path = self.folder.join("lock");
-        copy::create_private_folder(&self.folder).at("create", &self.folder)?;
-        let file = copy::open_private(&path).at("write", &path)?;
+        files::create_private_folder(&self.folder).at("create", &self.folder)?;
+        let file = files::truncate_private(&path).at("write", &path)?;
         file.lock().at("lock", &path)?;
         Ok(file)
     }

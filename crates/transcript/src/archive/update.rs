@@ -1,6 +1,7 @@
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use tidings_base::files;
 
 use super::copy::{self, Sum};
 use super::{Archive, Manifest, StoredFile, with_zst};
@@ -152,7 +153,7 @@ impl Archive {
         // The new copy is complete before the earlier one is moved: the disk may be full.
         let (sum, stored_bytes, part) = copy::prepare(&file.path, copy)?;
         self.set_aside(&file.relative)?;
-        part.put(copy)?;
+        part.put().at("write", copy)?;
         Ok((sum, stored_bytes, CopyOutcome::Diverged))
     }
 
@@ -168,8 +169,9 @@ impl Archive {
             }
             number += 1;
         };
-        // Creates the folder, private like all of them; the empty file in it is removed again.
-        drop(copy::create_private(&target)?);
+        if let Some(folder) = target.parent() {
+            files::create_private_folder(folder).at("create", folder)?;
+        }
         // Not every file system supports hard links.
         let placed = std::fs::hard_link(&copy, &target)
             .or_else(|_| std::fs::copy(&copy, &target).map(drop))

@@ -1,10 +1,11 @@
 //! The cache file: a head, a checksum, and the records in order of their keys.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use std::ops::Range;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
+
+use tidings_base::files;
 
 use super::{Fields, Mark, RecordKey};
 use crate::Error;
@@ -166,40 +167,14 @@ impl CacheContents {
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let doing = "store the cache at";
     if let Some(folder) = path.parent() {
-        private_folder(folder).at(doing, path)?;
+        files::create_private_folder(folder).at(doing, path)?;
     }
-    // Every process has a temporary file of its own, so that two processes do not write into one.
-    let new = path.with_extension(format!("{}.new", std::process::id()));
-    let stored = private_file(&new)
-        .and_then(|mut file| file.write_all(bytes))
-        .and_then(|()| std::fs::rename(&new, path));
-    if stored.is_err() {
-        // A partial cache is useless; the error that is returned is about storing it.
-        drop(std::fs::remove_file(&new));
-    }
-    stored.at(doing, path)
+    files::replace(path, bytes).at(doing, path)
 }
 
 fn place(file: &[u8], part: &[u8]) -> Range<usize> {
     let start = part.as_ptr() as usize - file.as_ptr() as usize;
     start..start + part.len()
-}
-
-/// Paths of projects are private.
-fn private_folder(folder: &Path) -> std::io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
-}
-
-fn private_file(path: &Path) -> std::io::Result<std::fs::File> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
 }
 
 /// A fast checksum that detects damage, eight bytes at a time. It does not protect against deliberate

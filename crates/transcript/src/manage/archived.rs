@@ -1,14 +1,14 @@
 //! The mark of an archived session: a small file beside it, which only the TypeScript SDK writes.
 
-use std::io::{Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::io::Read as _;
+use std::path::Path;
 
 use jiff::Timestamp;
 use serde::Serialize;
+use tidings_base::files;
 use tidings_protocol::json::Raw;
 
 use super::SessionFile;
-use super::write::create_new;
 use crate::Error;
 use crate::error::At as _;
 use crate::limits::SIDECAR_BYTES_MAX;
@@ -54,13 +54,6 @@ fn mark(session: &SessionFile, mark: &ArchivedMark) -> Result<(), Error> {
     let folder = session.dir();
     super::write::private_folder(&folder).at("make", &folder)?;
     let path = folder.join(NAME);
-    let half: PathBuf = folder.join(format!("{NAME}.{}.tmp", mark.at.as_nanosecond()));
     let text = serde_json::to_string(mark).unwrap_or_default();
-    let written = create_new(&half).and_then(|mut file| file.write_all(text.as_bytes()));
-    let moved = written.and_then(|()| std::fs::rename(&half, &path));
-    if moved.is_err() {
-        // Best effort: the original error is returned.
-        drop(std::fs::remove_file(&half));
-    }
-    moved.at("write", path)
+    files::replace(&path, text.as_bytes()).at("write", path)
 }

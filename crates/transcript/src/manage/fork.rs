@@ -4,13 +4,14 @@ use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use tidings_base::files;
 use tidings_protocol::entry::{EntryKind, EntryRef};
 use tidings_protocol::json::{Raw, Text, write_string};
 
 use super::first_prompt::is_space;
 use super::lines::{EntryPosition, each_entry, is_transcript};
 use super::session_id::is_uuid;
-use super::write::{create_new, iso};
+use super::write::iso;
 use super::{SessionDetailsReader, SessionFile};
 use crate::error::At as _;
 use crate::{Error, ErrorKind};
@@ -61,7 +62,7 @@ pub fn fork_session(
     let id = new_uuid();
     let path = session.path.with_file_name(format!("{id}.jsonl"));
     let copy = Copy { session, source: &source, ids: &ids, id: &id, now: iso(now) };
-    let mut out = BufWriter::new(create_new(&path).at("create", &path)?);
+    let mut out = BufWriter::new(files::create_private(&path).at("create", &path)?);
     let written = copy.write(&mut out, &title, &mut new_uuid).and_then(|entries| {
         out.flush().at("write", &path)?;
         Ok(entries)

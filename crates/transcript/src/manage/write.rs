@@ -33,15 +33,6 @@ pub(super) fn append(session: &SessionFile, line: &str) -> Result<(), Error> {
     file.write_all(text.as_bytes()).at("write to", path)
 }
 
-/// Creates a file that only its owner may read. An existing file or a link is an error.
-pub(super) fn create_new(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
 /// Creates a folder that only its owner may enter; an existing one stays as it is, and a link to one is an
 /// error.
 pub(super) fn private_folder(path: &Path) -> io::Result<()> {

@@ -48,15 +48,16 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
+use new_file::RepairedFile;
+use plan::RepairPlan;
+use survey::Survey;
+use write::CopyWriter;
+
 use crate::blocks::Buffer;
 use crate::check::other_files::OtherFiles;
 use crate::error::At as _;
 use crate::roots::FileInfo;
 use crate::{Error, ErrorKind, Position, Rule, encoding};
-use new_file::NewFile;
-use plan::RepairPlan;
-use survey::Survey;
-use write::CopyWriter;
 
 /// Handling of files that exist already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,7 +137,7 @@ pub fn file(
         source,
         elsewhere: File::open(source).at("read", source)?,
         plan: RepairPlan::of(survey),
-        out: NewFile::begin(out)?,
+        out: RepairedFile::begin(out)?,
         lost_path,
         lost: None,
         report: RepairReport::default(),

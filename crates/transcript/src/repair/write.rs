@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tidings_protocol::entry::{Entry, EntryRef};
 
 use super::edit::Edit;
-use super::new_file::{NewFile, with_suffix};
+use super::new_file::{RepairedFile, with_suffix};
 use super::plan::{RecordPlan, RepairPlan, Treatment};
 use super::{Action, RepairEvent, RepairReport, synthetic};
 use crate::blocks::Buffer;
@@ -24,9 +24,9 @@ pub(super) struct CopyWriter<'a, F> {
     /// A second handle, to read other positions of the source than the current line.
     pub(super) elsewhere: File,
     pub(super) plan: RepairPlan,
-    pub(super) out: NewFile,
+    pub(super) out: RepairedFile,
     pub(super) lost_path: PathBuf,
-    pub(super) lost: Option<NewFile>,
+    pub(super) lost: Option<RepairedFile>,
     pub(super) report: RepairReport,
     pub(super) each: F,
 }
@@ -147,7 +147,7 @@ impl<F: FnMut(RepairEvent<'_>)> CopyWriter<'_, F> {
         self.report.lost_bytes += bytes.len() as u64;
         let lost = match &mut self.lost {
             Some(lost) => lost,
-            none => none.insert(NewFile::begin(&self.lost_path)?),
+            none => none.insert(RepairedFile::begin(&self.lost_path)?),
         };
         lost.line(bytes)
     }

@@ -8,6 +8,7 @@ use futures_util::{FutureExt as _, SinkExt as _, StreamExt as _};
 use reqwest::{Method, StatusCode, Upgraded};
 use tidings_acp::limits::SERVER_MESSAGE_BYTES_MAX;
 use tidings_api::Code;
+use tidings_base::backoff::Backoff;
 use tidings_sessions::Error;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
@@ -88,7 +89,7 @@ impl Connection {
 
 /// Connects again, as often as needed. Only a refused credential is an error.
 pub(super) async fn open_again(remote: &Remote) -> anyhow::Result<Connection> {
-    let mut pause = PAUSE_FIRST;
+    let mut backoff = Backoff::new(PAUSE_FIRST, PAUSE_MAX);
     loop {
         match Connection::open(remote).await {
             Ok(connection) => return Ok(connection),
@@ -99,7 +100,6 @@ pub(super) async fn open_again(remote: &Remote) -> anyhow::Result<Connection> {
                 }
             }
         }
-        tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(PAUSE_MAX);
+        tokio::time::sleep(backoff.pause()).await;
     }
 }

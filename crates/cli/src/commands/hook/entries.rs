@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
+use tidings_base::files::NewFile;
 use tidings_commands::error::CannotRun;
-use uuid::Uuid;
 
 use super::folder::{PluginFolder, Scope, is_link, link};
 use super::plugin::HookProgram;
@@ -201,20 +201,10 @@ fn remove(path: &Path) -> io::Result<()> {
 
 /// Replaces a file atomically. It gets the permissions of another one, since settings may contain secrets.
 fn replace(path: &Path, bytes: &[u8], like: &Path) -> anyhow::Result<()> {
-    let fresh = path.with_extension(format!("{}.new", Uuid::new_v4().simple()));
-    let write = || {
-        let mut file = fs::File::create_new(&fresh)?;
-        let permissions = fs::metadata(like).map(|found| found.permissions());
-        if let Ok(permissions) = permissions {
-            file.set_permissions(permissions)?;
-        }
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&fresh, path)
-    };
-    let written = write();
-    if written.is_err() {
-        drop(fs::remove_file(&fresh));
+    let mut new = NewFile::beside(path)?;
+    if let Ok(found) = fs::metadata(like) {
+        new.file().set_permissions(found.permissions())?;
     }
-    Ok(written?)
+    new.write_all(bytes)?;
+    Ok(new.put_durably()?)
 }

@@ -1,15 +1,13 @@
 //! `tidings hook ignore`: folders whose sessions are not reported.
 
 use std::ffi::OsString;
-use std::io::Write as _;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use fs_err as fs;
+use tidings_base::files;
 use tidings_commands::error::{CannotRun, Exit};
 use tidings_commands::output::{Output, printable};
-use uuid::Uuid;
 
 use super::{HookIgnore, data_folder};
 use crate::commands::remote::IGNORED_FOLDERS;
@@ -84,11 +82,5 @@ fn write(data: &Path, folders: &[PathBuf]) -> anyhow::Result<()> {
         text.extend_from_slice(folder.as_os_str().as_bytes());
         text.push(b'\n');
     }
-    let fresh = data.join(format!("{IGNORED_FOLDERS}.{}.new", Uuid::new_v4().simple()));
-    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&fresh)?;
-    let written = file.write_all(&text).and_then(|()| fs::rename(&fresh, data.join(IGNORED_FOLDERS)));
-    if written.is_err() {
-        drop(fs::remove_file(&fresh));
-    }
-    Ok(written?)
+    Ok(files::replace(&data.join(IGNORED_FOLDERS), &text)?)
 }

@@ -1,12 +1,12 @@
 //! `tidings hook install`: writes the plugin folder.
 
 use std::env;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use fs_err as fs;
 use tidings::find::{self, Version};
+use tidings_base::files;
 use tidings_commands::error::{CannotRun, Exit};
 use tidings_commands::output::{Output, printable};
 use uuid::Uuid;
@@ -234,23 +234,8 @@ impl PluginFiles {
         for (name, text) in &self.0 {
             let file = path.join(name);
             fs::create_dir_all(file.parent().unwrap_or(path))?;
-            replace_file(&file, text)?;
+            files::replace_durably(&file, text.as_bytes())?;
         }
         Ok(())
     }
-}
-
-fn replace_file(path: &Path, text: &str) -> anyhow::Result<()> {
-    let fresh = path.with_extension(format!("{}.new", Uuid::new_v4().simple()));
-    let write = || {
-        let mut file = fs::File::create_new(&fresh)?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&fresh, path)
-    };
-    let written = write();
-    if written.is_err() {
-        drop(fs::remove_file(&fresh));
-    }
-    Ok(written?)
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde::Serialize;
+use tidings_base::files;
 use tidings_commands::error::{CannotRun, Exit};
 use tidings_commands::output::{Output, printable};
 
@@ -237,9 +238,7 @@ fn write(path: &Path, text: &str) -> anyhow::Result<Option<PathBuf>> {
         }
         None => None,
     };
-    let new = path.with_extension("new");
-    fs_err::write(&new, text)?;
-    fs_err::rename(&new, path)?;
+    files::replace(path, text.as_bytes())?;
     Ok(previous)
 }
 

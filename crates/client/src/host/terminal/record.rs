@@ -2,13 +2,14 @@
 //! that only its user can read, and are gone when the host has ended.
 
 use std::fs::{DirBuilder, File, Permissions};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 use serde::{Deserialize, Serialize};
+use tidings_base::files;
 
 use crate::host::folder::with_socket_path;
 use crate::limits::RECORD_BYTES_MAX;
@@ -104,16 +105,12 @@ impl TerminalFolder {
 
     /// Stores the description, as a whole.
     pub(super) fn write(&self, record: &TerminalRecord) -> io::Result<()> {
-        let temporary = self.0.join(format!("{}.new", record.id));
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mut file = File::from(rustix::fs::open(&temporary, flags, Mode::from_raw_mode(0o600))?);
-        file.write_all(&serde_json::to_vec(record)?)?;
-        std::fs::rename(temporary, self.0.join(format!("{}.json", record.id)))
+        files::replace(&self.0.join(format!("{}.json", record.id)), &serde_json::to_vec(record)?)
     }
 
     /// Removes the files of a host.
     pub(super) fn remove(&self, id: &str) {
-        for name in ["json", "sock", "new"] {
+        for name in ["json", "sock"] {
             // It may not exist.
             drop(std::fs::remove_file(self.0.join(format!("{id}.{name}"))));
         }

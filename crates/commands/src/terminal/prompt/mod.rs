@@ -1,6 +1,6 @@
 //! The input line: a prompt that is being written, its history, completions and images.
 //!
-//! Keys go in, lines come out, and at the end there is a [`Draft`]. Editing is rustyline's, so that it
+//! Keys go in, lines come out, and at the end there is a [`Draft`]. Editing is that of `text`, so that it
 //! handles every script; keys and the screen are ours, since the prompt is edited while an answer is shown
 //! above it.
 

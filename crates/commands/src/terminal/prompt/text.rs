@@ -1,69 +1,50 @@
 //! Text of a prompt that is being written, with a cursor.
 
-use rustyline::line_buffer::{ChangeListener, DeleteListener, Direction, LineBuffer};
-use rustyline::{At, Word};
+use std::ops::Range;
+
+use unicode_segmentation::UnicodeSegmentation as _;
 
 /// Maximum size of a prompt that is typed or pasted, in bytes.
 pub(super) const BYTES_MAX: usize = 1 << 20;
 
-/// Text with a cursor, and the text that was cut last.
+/// Text with a cursor, and the text that was cut last. Positions are in bytes, and the cursor stands between
+/// characters as people see them: an emoji of several code points is one.
+#[derive(Debug, Default)]
 pub(super) struct DraftText {
-    buffer: LineBuffer,
-    cut: CutText,
-}
-
-/// Receives deleted text, and keeps that of a word or a line for [`DraftText::yank`].
-#[derive(Default)]
-struct CutText {
     text: String,
-    is_cutting: bool,
+    cursor: usize,
+    cut: String,
 }
 
 /// An edit that does not fit into the text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooLong;
 
-impl DeleteListener for CutText {
-    fn start_killing(&mut self) {
-        self.is_cutting = true;
-        self.text.clear();
-    }
+/// Letters that belong to a word.
+type IsPart = fn(char) -> bool;
 
-    fn delete(&mut self, _: usize, text: &str, _: Direction) {
-        if self.is_cutting {
-            self.text.push_str(text);
-        }
-    }
+/// Words as Emacs moves over them.
+const WORD: IsPart = char::is_alphanumeric;
 
-    fn stop_killing(&mut self) {
-        self.is_cutting = false;
-    }
-}
-
-impl ChangeListener for CutText {
-    fn insert_char(&mut self, _: usize, _: char) {}
-
-    fn insert_str(&mut self, _: usize, _: &str) {}
-
-    fn replace(&mut self, _: usize, _: &str, _: &str) {}
-}
+/// Words between spaces, as Ctrl-W cuts them in a shell.
+const BIG_WORD: IsPart = |c| !c.is_whitespace();
 
 impl DraftText {
     pub(super) fn new() -> Self {
-        DraftText { buffer: LineBuffer::with_capacity(BYTES_MAX), cut: CutText::default() }
+        DraftText::default()
     }
 
     pub(super) fn as_str(&self) -> &str {
-        self.buffer.as_str()
+        &self.text
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.buffer.is_empty()
+        self.text.is_empty()
     }
 
     /// Position of the cursor in bytes.
     pub(super) fn cursor(&self) -> usize {
-        self.buffer.pos()
+        self.cursor
     }
 
     /// Replaces everything; the cursor is at the end.
@@ -72,130 +53,168 @@ impl DraftText {
         while !text.is_char_boundary(end) {
             end -= 1;
         }
-        self.buffer.update(&text[..end], end, &mut self.cut);
+        text[..end].clone_into(&mut self.text);
+        self.cursor = end;
     }
 
     /// Removes and returns everything.
     pub(super) fn take(&mut self) -> String {
-        let text = self.as_str().to_owned();
-        self.set("");
-        text
+        self.cursor = 0;
+        std::mem::take(&mut self.text)
     }
 
     pub(super) fn insert(&mut self, text: &str) -> Result<(), TooLong> {
-        if self.buffer.len() + text.len() > BYTES_MAX {
-            return Err(TooLong);
-        }
-        let at = self.buffer.pos();
-        self.buffer.insert_str(at, text, &mut self.cut);
-        self.buffer.set_pos(at + text.len());
-        Ok(())
+        self.replace_from(self.cursor, text)
     }
 
     /// Replaces the text from a position to the cursor.
     pub(super) fn replace_from(&mut self, start: usize, text: &str) -> Result<(), TooLong> {
-        if self.buffer.len() + text.len() > BYTES_MAX {
+        if self.text.len() + text.len() > BYTES_MAX {
             return Err(TooLong);
         }
-        self.buffer.replace(start..self.buffer.pos(), text, &mut self.cut);
+        self.text.replace_range(start..self.cursor, text);
+        self.cursor = start + text.len();
         Ok(())
     }
 
     pub(super) fn backspace(&mut self) {
-        self.buffer.backspace(1, &mut self.cut);
+        self.remove(self.before()..self.cursor);
     }
 
     pub(super) fn delete(&mut self) {
-        self.buffer.delete(1, &mut self.cut);
+        self.remove(self.cursor..self.after());
     }
 
     pub(super) fn left(&mut self) {
-        self.buffer.move_backward(1);
+        self.cursor = self.before();
     }
 
     pub(super) fn right(&mut self) {
-        self.buffer.move_forward(1);
+        self.cursor = self.after();
     }
 
     pub(super) fn word_left(&mut self) {
-        self.buffer.move_to_prev_word(Word::Emacs, 1);
+        self.cursor = self.word_start(WORD);
     }
 
     pub(super) fn word_right(&mut self) {
-        self.buffer.move_to_next_word(At::AfterEnd, Word::Emacs, 1);
+        self.cursor = self.word_end(WORD);
     }
 
     pub(super) fn home(&mut self) {
-        self.buffer.move_home();
+        self.cursor = self.line_start();
     }
 
     pub(super) fn end(&mut self) {
-        self.buffer.move_end();
+        self.cursor = self.line_end();
     }
 
+    /// Exchanges the characters around the cursor; at the end, the last two.
     pub(super) fn transpose(&mut self) {
-        self.buffer.transpose_chars(&mut self.cut);
+        if self.cursor == self.text.len() {
+            self.left();
+        }
+        let (start, middle, end) = (self.before(), self.cursor, self.after());
+        if start < middle && middle < end {
+            let exchanged = [&self.text[middle..end], &self.text[start..middle]].concat();
+            self.text.replace_range(start..end, &exchanged);
+            self.cursor = end;
+        }
     }
 
     pub(super) fn cut_word_left(&mut self) {
-        self.cutting(|buffer, cut| buffer.delete_prev_word(Word::Big, 1, cut));
+        self.cut(self.word_start(BIG_WORD)..self.cursor);
     }
 
     pub(super) fn cut_word_right(&mut self) {
-        self.cutting(|buffer, cut| buffer.delete_word(At::AfterEnd, Word::Emacs, 1, cut));
+        self.cut(self.cursor..self.word_end(WORD));
     }
 
+    /// Cuts the rest of the line, or its end if nothing else is left of it.
     pub(super) fn cut_to_end(&mut self) {
-        self.cutting(LineBuffer::kill_line);
+        let end = self.line_end();
+        self.cut(self.cursor..if end == self.cursor { self.after() } else { end });
     }
 
+    /// Cuts the line before the cursor, or the end of the line above.
     pub(super) fn cut_to_home(&mut self) {
-        self.cutting(LineBuffer::discard_line);
+        let start = self.line_start();
+        self.cut(if start == self.cursor { self.before() } else { start }..self.cursor);
     }
 
     /// Inserts the text that was cut last.
     pub(super) fn yank(&mut self) -> Result<(), TooLong> {
-        let text = self.cut.text.clone();
+        let text = self.cut.clone();
         self.insert(&text)
     }
 
     /// Moves to the line above; returns false in the first line.
     pub(super) fn up(&mut self) -> bool {
-        let (start, column) = self.line();
+        let start = self.line_start();
         if start == 0 {
             return false;
         }
-        let above = self.as_str()[..start - 1].rfind('\n').map_or(0, |at| at + 1);
-        self.move_to(above, column);
+        let column = self.text[start..self.cursor].chars().count();
+        self.move_to(self.text[..start - 1].rfind('\n').map_or(0, |at| at + 1), column);
         true
     }
 
     /// Moves to the line below; returns false in the last line.
     pub(super) fn down(&mut self) -> bool {
-        let (_, column) = self.line();
-        let Some(end) = self.as_str()[self.cursor()..].find('\n') else { return false };
-        self.move_to(self.cursor() + end + 1, column);
+        let (start, end) = (self.line_start(), self.line_end());
+        if end == self.text.len() {
+            return false;
+        }
+        self.move_to(end + 1, self.text[start..self.cursor].chars().count());
         true
-    }
-
-    /// Start of the cursor's line, and the number of characters before the cursor in it.
-    fn line(&self) -> (usize, usize) {
-        let before = &self.as_str()[..self.cursor()];
-        let start = before.rfind('\n').map_or(0, |at| at + 1);
-        (start, before[start..].chars().count())
     }
 
     /// Moves to a column of the line that starts at a position, or to its end if it is shorter.
     fn move_to(&mut self, start: usize, column: usize) {
-        let line = self.as_str()[start..].split('\n').next().unwrap_or_default();
-        let offset = line.char_indices().nth(column).map_or(line.len(), |(at, _)| at);
-        self.buffer.set_pos(start + offset);
+        let line = self.text[start..].split('\n').next().unwrap_or_default();
+        self.cursor = start + line.char_indices().nth(column).map_or(line.len(), |(at, _)| at);
     }
 
-    fn cutting(&mut self, edit: impl FnOnce(&mut LineBuffer, &mut CutText) -> bool) {
-        self.cut.start_killing();
-        edit(&mut self.buffer, &mut self.cut);
-        self.cut.stop_killing();
+    fn line_start(&self) -> usize {
+        self.text[..self.cursor].rfind('\n').map_or(0, |at| at + 1)
+    }
+
+    fn line_end(&self) -> usize {
+        self.text[self.cursor..].find('\n').map_or(self.text.len(), |at| self.cursor + at)
+    }
+
+    /// Start of the character before the cursor.
+    fn before(&self) -> usize {
+        let last = self.text[..self.cursor].grapheme_indices(true).next_back();
+        last.map_or(0, |(at, _)| at)
+    }
+
+    /// End of the character after the cursor.
+    fn after(&self) -> usize {
+        let first = self.text[self.cursor..].graphemes(true).next();
+        self.cursor + first.map_or(0, str::len)
+    }
+
+    /// Start of the word that the cursor is in or behind.
+    fn word_start(&self, is_part: IsPart) -> usize {
+        let word = self.text[..self.cursor].trim_end_matches(|c| !is_part(c));
+        word.trim_end_matches(is_part).len()
+    }
+
+    /// End of the word that the cursor is in or before.
+    fn word_end(&self, is_part: IsPart) -> usize {
+        let word = self.text[self.cursor..].trim_start_matches(|c| !is_part(c));
+        self.text.len() - word.trim_start_matches(is_part).len()
+    }
+
+    fn remove(&mut self, range: Range<usize>) {
+        self.cursor = range.start;
+        self.text.replace_range(range, "");
+    }
+
+    fn cut(&mut self, range: Range<usize>) {
+        self.text[range.clone()].clone_into(&mut self.cut);
+        self.remove(range);
     }
 }
 
@@ -247,5 +266,20 @@ mod tests {
         let mut draft = text("a");
         assert_eq!(draft.insert(&"b".repeat(BYTES_MAX)), Err(TooLong));
         assert_eq!(draft.as_str(), "a");
+    }
+
+    #[test]
+    fn what_people_see_as_one_character_is_one() {
+        let mut draft = text("a👩\u{200d}👩\u{200d}👧e\u{301}");
+        draft.backspace();
+        assert_eq!(draft.as_str(), "a👩\u{200d}👩\u{200d}👧");
+        draft.left();
+        assert_eq!(draft.cursor(), 1);
+        draft.transpose();
+        assert_eq!(draft.as_str(), "👩\u{200d}👩\u{200d}👧a");
+        draft.backspace();
+        draft.backspace();
+        draft.backspace();
+        assert_eq!((draft.as_str(), draft.cursor()), ("", 0));
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use jiff::tz::TimeZone;
+use tidings_base::plural::counted;
 
 use super::escape::{escaped, text};
 use super::page::POLICY;
@@ -23,7 +24,7 @@ pub fn index_page(title: &str, sessions: &[IndexedSession<'_>], zone: &TimeZone)
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"referrer\" content=\"no-referrer\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{}{STYLE}</style>\n</head>\n<body>\n<div class=\"page\">\n<header>\n<h1>{title}</h1>\n<p>{}</p>\n</header>\n<main>\n<ul class=\"sessions\">\n",
         include_str!("style.css"),
-        plural(sessions.len() as u64, "session")
+        counted(sessions.len() as u64, "session")
     );
     for IndexedSession { listed, file } in sessions {
         // Writing into a String cannot fail.
@@ -39,13 +40,9 @@ pub fn index_page(title: &str, sessions: &[IndexedSession<'_>], zone: &TimeZone)
 
 const STYLE: &str = ".sessions{list-style:none;padding:0}.sessions li{margin:.8em 0}\n";
 
-fn plural(number: u64, word: &str) -> String {
-    format!("{number} {word}{}", if number == 1 { "" } else { "s" })
-}
-
 fn facts(listed: &ListedSession, zone: &TimeZone) -> Vec<String> {
     let time = listed.modified.map(|time| time.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M").to_string());
-    let turns = listed.turns.map(|turns| plural(turns, "turn"));
+    let turns = listed.turns.map(|turns| counted(turns, "turn"));
     let cost = listed.cost_usd.map(|cost| format!("${cost:.2}"));
     let tag = listed.tag.as_ref().map(|tag| format!("#{tag}"));
     let id = Some(listed.id.chars().take(8).collect());
