@@ -105,6 +105,40 @@ fn f85_a_session_outlives_its_deletion() {
     assert_eq!(files(&elsewhere).len(), 3);
 }
 
+/// Files that may not grow fail as on a full disk.
+#[cfg(unix)]
+#[test]
+fn an_archive_on_a_full_disk_costs_neither_the_copy_nor_more_room() {
+    let home = home();
+    let [main, store] =
+        [format!("config/projects/-new/{NEW}.jsonl"), "data".to_owned()].map(|path| home.path().join(path));
+    let before = fs::read_to_string(&main).unwrap();
+    assert_eq!(tidings(home.path(), &["archive", NEW]).status.code(), Some(0));
+    let archived = || -> BTreeMap<PathBuf, Vec<u8>> {
+        files(&store).into_iter().filter(|(path, _)| path.to_string_lossy().contains(NEW)).collect()
+    };
+    let copy = archived();
+    assert!(!copy.is_empty());
+    for text in [format!("{before}{before}"), "{\"type\":\"user\"}\n".to_owned()] {
+        fs::write(&main, &text).unwrap();
+        let mut full = Command::new("sh");
+        full.args(["-c", r#"trap '' XFSZ; ulimit -f 0; exec "$0" "$@""#, env!("CARGO_BIN_EXE_tidings")]);
+        full.env_clear().env("TIDINGS_DATA_DIR", &store);
+        full.args(["sessions", "--root"]).arg(home.path().join("config")).args(["archive", NEW, "--json"]);
+        let output = full.output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        let failed = json_lines(&output)[0]["failed"].as_array().unwrap().len();
+        assert_eq!((failed, archived()), (1, copy.clone()), "{text:?}");
+        let elsewhere = tempfile::tempdir().unwrap();
+        let to = elsewhere.path().to_str().unwrap();
+        assert_eq!(tidings(home.path(), &["archive", "--restore", NEW, "--to", to]).status.code(), Some(0));
+        let restored = fs::read_to_string(elsewhere.path().join(format!("projects/-new/{NEW}.jsonl")));
+        assert_eq!(restored.unwrap(), before, "{text:?}");
+    }
+    assert_eq!(tidings(home.path(), &["archive", NEW]).status.code(), Some(0));
+    assert!(archived().len() > copy.len(), "the earlier one is kept beside the other one");
+}
+
 #[test]
 fn archive_asks_which_sessions_and_names_what_is_missing() {
     let home = home();

@@ -210,50 +210,6 @@ fn a_file_that_shrinks_or_changes_does_not_destroy_its_copy() {
     }
 }
 
-/// Files that may not grow fail as on a full disk. The limit is that of a process, so another one archives.
-#[cfg(unix)]
-#[test]
-fn a_full_disk_costs_neither_the_copy_nor_more_room() {
-    let home = home();
-    let main = home.path().join(format!("projects/-demo/{ID}.jsonl"));
-    let store = tempfile::tempdir().unwrap();
-    let archive = Archive::new(store.path());
-    fs::write(&main, "one\ntwo\n").unwrap();
-    archive.keep(&session(home.path(), ID), at()).unwrap();
-    let names = || -> Vec<_> {
-        let folder = fs::read_dir(store.path().join("projects/-demo")).unwrap();
-        folder.map(|entry| entry.unwrap().file_name()).collect()
-    };
-    let before = names();
-    for text in ["one\ntwo\nthree\n", "another\n"] {
-        fs::write(&main, text).unwrap();
-        let status = std::process::Command::new("sh")
-            .args(["-c", r#"trap '' XFSZ; ulimit -f 0; exec "$0" --ignored --exact "$1""#])
-            .arg(std::env::current_exe().unwrap())
-            .arg("storage::archiving_on_a_full_disk_fails")
-            .env("TIDINGS_TEST_HOME", home.path())
-            .env("TIDINGS_TEST_STORE", store.path())
-            .status();
-        assert!(status.unwrap().success(), "{text:?}");
-        assert_eq!(names(), before, "what was begun is removed: {text:?}");
-        assert!(!store.path().join("earlier").exists(), "{text:?}");
-        let back = tempfile::tempdir().unwrap();
-        archive.restore(&archive.find(ID).unwrap(), back.path()).unwrap();
-        let restored = fs::read_to_string(back.path().join(format!("projects/-demo/{ID}.jsonl"))).unwrap();
-        assert_eq!(restored, "one\ntwo\n", "{text:?}");
-    }
-    archive.keep(&session(home.path(), ID), at()).unwrap();
-    assert!(store.path().join(format!("earlier/1/projects/-demo/{ID}.jsonl.zst")).exists());
-}
-
-#[test]
-#[ignore = "needs a process whose files may not grow; the test above runs it"]
-fn archiving_on_a_full_disk_fails() {
-    let [home, store] = ["HOME", "STORE"].map(|name| std::env::var(format!("TIDINGS_TEST_{name}")).unwrap());
-    let kept = Archive::new(Path::new(&store)).keep(&session(Path::new(&home), ID), at()).unwrap();
-    assert_eq!(kept.failed.len(), 1);
-}
-
 #[test]
 fn copies_are_taken_over_when_their_description_is_lost() {
     let home = home();
