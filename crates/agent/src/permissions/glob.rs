@@ -11,18 +11,74 @@
 /// assert!(glob_matches(&literal("a*b"), "a*b") && !glob_matches(&literal("a*b"), "axb"));
 /// ```
 pub fn matches(pattern: &str, text: &str) -> bool {
-    // Most patterns have stars only at their ends, and are matched often.
-    let (from_start, rest) = pattern.strip_prefix('*').map_or((true, pattern), |rest| (false, rest));
-    let (to_end, middle) = rest.strip_suffix('*').map_or((true, rest), |rest| (false, rest));
-    if !middle.contains(['*', '?', '\\']) {
-        return match (from_start, to_end) {
-            (true, true) => text == middle,
-            (true, false) => text.starts_with(middle),
-            (false, true) => text.ends_with(middle),
-            (false, false) => text.contains(middle),
-        };
+    Pattern::new(pattern).matches(text)
+}
+
+/// Patterns for paths, prepared for many matches.
+pub(crate) struct PathPatterns<'a> {
+    /// Patterns for the last part of a path: those without `/`.
+    names: Vec<Pattern<'a>>,
+    /// Patterns for whole paths. A pattern for everything in a folder matches the folder too.
+    paths: Vec<Pattern<'a>>,
+}
+
+impl<'a> PathPatterns<'a> {
+    pub(crate) fn new(patterns: impl IntoIterator<Item = &'a str>) -> Self {
+        let (paths, names): (Vec<&str>, Vec<&str>) =
+            patterns.into_iter().partition(|pattern| pattern.contains('/'));
+        let prepared = |patterns: Vec<&'a str>| patterns.into_iter().map(Pattern::new).collect();
+        PathPatterns { names: prepared(names), paths: prepared(paths) }
     }
-    let pattern: Vec<GlobToken> = tokens(pattern).collect();
+
+    /// True if a path matches one of the patterns.
+    pub(crate) fn match_path(&self, path: &str) -> bool {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let folder = format!("{path}/");
+        // A star at the end also matches the slash.
+        let matches_path = |pattern: &Pattern<'_>| {
+            pattern.matches(&folder) || (!pattern.ends_with_star() && pattern.matches(path))
+        };
+        self.names.iter().any(|pattern| pattern.matches(name)) || self.paths.iter().any(matches_path)
+    }
+}
+
+enum Pattern<'a> {
+    /// Stars only at the ends: most patterns are such, and are matched often.
+    Plain { from_start: bool, middle: &'a str, to_end: bool },
+    /// Any other.
+    Tokens(Vec<GlobToken>),
+}
+
+impl<'a> Pattern<'a> {
+    fn new(pattern: &'a str) -> Self {
+        let (from_start, rest) = pattern.strip_prefix('*').map_or((true, pattern), |rest| (false, rest));
+        let (to_end, middle) = rest.strip_suffix('*').map_or((true, rest), |rest| (false, rest));
+        if middle.bytes().any(|byte| matches!(byte, b'*' | b'?' | b'\\')) {
+            Pattern::Tokens(tokens(pattern).collect())
+        } else {
+            Pattern::Plain { from_start, middle, to_end }
+        }
+    }
+
+    fn ends_with_star(&self) -> bool {
+        match self {
+            Pattern::Plain { to_end, .. } => !to_end,
+            Pattern::Tokens(tokens) => tokens.last() == Some(&GlobToken::Any),
+        }
+    }
+
+    fn matches(&self, text: &str) -> bool {
+        match self {
+            Pattern::Plain { from_start: true, middle, to_end: true } => text == *middle,
+            Pattern::Plain { from_start: true, middle, to_end: false } => text.starts_with(middle),
+            Pattern::Plain { from_start: false, middle, to_end: true } => text.ends_with(middle),
+            Pattern::Plain { from_start: false, middle, to_end: false } => text.contains(middle),
+            Pattern::Tokens(tokens) => tokens_match(tokens, text),
+        }
+    }
+}
+
+fn tokens_match(pattern: &[GlobToken], text: &str) -> bool {
     let text: Vec<char> = text.chars().collect();
     let (mut p, mut t) = (0, 0);
     // Position to continue from if the rest after the last `*` does not match.

@@ -42,6 +42,7 @@ pub use command::{
 pub use digest::{Digest, InvalidDigest};
 pub use facts::{SessionFacts, SessionFolder, SessionKind};
 pub(crate) use git_folder::GitFolder;
+pub(crate) use glob::PathPatterns;
 pub use glob::{literal, matches as glob_matches};
 pub(crate) use grant::command_matches;
 pub use grant::{Grant, GrantTarget};
@@ -55,6 +56,5 @@ pub use registry::{
 };
 pub use request::{Derived, derive};
 pub(crate) use request::{KNOWN_HOSTS, host as host_of};
-pub(crate) use secrets::path_matches;
 pub use secrets::{is_sensitive_file, is_sensitive_folder};
 pub use sources::{CodeSources, GitSettings};

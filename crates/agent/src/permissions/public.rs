@@ -1,6 +1,8 @@
 //! Files outside of a project that may be read without asking.
 
-use super::path_matches;
+use std::sync::LazyLock;
+
+use super::PathPatterns;
 
 /// Patterns of such files, with the reasons. A pattern for everything in a folder includes the folder.
 const PUBLIC: &[(&str, &str)] = &[
@@ -36,11 +38,12 @@ const PACKAGES: &[(&str, &str)] = &[
 
 /// True if a file may be read although it is outside of the project.
 pub(super) fn is_public(path: &str) -> bool {
+    static PATTERNS: LazyLock<PathPatterns<'static>> =
+        LazyLock::new(|| PathPatterns::new(PUBLIC.iter().map(|(pattern, _)| *pattern)));
     let package = PACKAGES.iter().find_map(|(folder, _)| path.split_once(folder));
-    let is_listed = || PUBLIC.iter().any(|(pattern, _)| path_matches(pattern, path));
     match package {
         Some((before, behind)) => !hides(before) && !hides(behind),
-        None => is_listed() && !hides(path),
+        None => PATTERNS.match_path(path) && !hides(path),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::{path_matches, paths, public};
+use super::{PathPatterns, paths, public};
 
 /// Names of such files. Hidden files are among them, whatever their names: see [`runs_later`].
 pub(crate) const RUNS: &[&str] = &[
@@ -218,18 +218,15 @@ const PLAIN_DOTFILES: &[&str] = &[".gitignore", ".gitkeep", ".keep"];
 
 /// True if a program runs a file of this name without an explicit command. Some disks ignore case.
 pub(crate) fn runs_by_its_name(path: &str) -> bool {
-    static LOWER: LazyLock<Vec<String>> = LazyLock::new(|| {
+    static PATTERNS: LazyLock<[PathPatterns<'static>; 2]> = LazyLock::new(|| {
         // `BUILD` is a build file, and `build` a folder.
-        let has_lower = |pattern: &&&str| pattern.bytes().any(|b| b.is_ascii_lowercase());
-        RUNS.iter().filter(has_lower).map(|pattern| pattern.to_ascii_lowercase()).collect()
+        let (any_case, upper): (Vec<&str>, Vec<&str>) =
+            RUNS.iter().partition(|pattern| pattern.bytes().any(|b| b.is_ascii_lowercase()));
+        let lower = any_case.into_iter().map(|pattern| &*pattern.to_ascii_lowercase().leak());
+        [PathPatterns::new(lower), PathPatterns::new(upper)]
     });
-    let lower = path.to_ascii_lowercase();
-    let name = lower.rsplit('/').next().unwrap_or(&lower);
-    let is_upper = |pattern: &&&str| !pattern.bytes().any(|b| b.is_ascii_lowercase());
-    LOWER
-        .iter()
-        .any(|pattern| if pattern.contains('*') { path_matches(pattern, &lower) } else { pattern == name })
-        || RUNS.iter().filter(is_upper).any(|pattern| path_matches(pattern, path))
+    let [lower, upper] = &*PATTERNS;
+    lower.match_path(&path.to_ascii_lowercase()) || upper.match_path(path)
 }
 
 /// True if writing a file lets something run later: a build file, a hook, a pipeline, settings of an agent or
@@ -248,5 +245,5 @@ pub(crate) fn runs_later(path: &str, folder: Option<&str>) -> bool {
 
 /// True if a name is a usual one for lists of Python packages.
 pub(super) fn is_requirements(name: &str) -> bool {
-    ["requirements*", "*requirements.txt", "constraints*"].iter().any(|pattern| path_matches(pattern, name))
+    PathPatterns::new(["requirements*", "*requirements.txt", "constraints*"]).match_path(name)
 }

@@ -1,6 +1,8 @@
 //! Files that contain credentials.
 
-use super::glob;
+use std::sync::LazyLock;
+
+use super::glob::{self, PathPatterns};
 
 /// Names of such files.
 const NAMES: &[&str] = &[
@@ -138,21 +140,25 @@ pub(crate) fn is_secret(path: &str) -> bool {
 
 /// True if it is, or lies in, a folder of such files.
 pub(crate) fn lies_among_secrets(path: &str) -> bool {
+    static PATTERNS: LazyLock<PathPatterns<'static>> =
+        LazyLock::new(|| PathPatterns::new(PLACES.iter().copied()));
     let lower = path.to_ascii_lowercase();
     let whole = if lower.starts_with('/') { lower } else { format!("/{lower}") };
-    PLACES.iter().any(|pattern| path_matches(pattern, &whole))
+    PATTERNS.match_path(&whole)
 }
 
 /// True if the last part of a path is the name of such a file.
 pub(crate) fn has_secret_name(path: &str) -> bool {
-    let lower = path.to_ascii_lowercase();
-    is_kept_secret(&lower) || WORDS.iter().any(|pattern| path_matches(pattern, &lower))
+    static PATTERNS: LazyLock<PathPatterns<'static>> =
+        LazyLock::new(|| PathPatterns::new(WORDS.iter().copied()));
+    is_kept_secret(path) || PATTERNS.match_path(&path.to_ascii_lowercase())
 }
 
 /// True if the name is one of [`NAMES`]; unlike [`WORDS`], these do not occur in the names of tests and code.
 pub(crate) fn is_kept_secret(path: &str) -> bool {
-    let lower = path.to_ascii_lowercase();
-    NAMES.iter().any(|pattern| path_matches(pattern, &lower))
+    static PATTERNS: LazyLock<PathPatterns<'static>> =
+        LazyLock::new(|| PathPatterns::new(NAMES.iter().copied()));
+    PATTERNS.match_path(&path.to_ascii_lowercase())
 }
 
 /// True if a file has the name or the place of a file of credentials. Words such as `token` do not count:
@@ -184,15 +190,5 @@ pub(crate) fn may_name_secret(pattern: &str) -> bool {
             has_secret_name(&format!("x{rest}"))
         }
         _ => NAMES.iter().chain(WORDS).any(|secret| glob::overlap(&lower, secret)),
-    }
-}
-
-/// True if a path matches a pattern. A pattern without `/` must match the last part. A pattern for everything
-/// in a folder matches the folder too.
-pub(crate) fn path_matches(pattern: &str, path: &str) -> bool {
-    if pattern.contains('/') {
-        glob::matches(pattern, path) || glob::matches(pattern, &format!("{path}/"))
-    } else {
-        glob::matches(pattern, path.rsplit('/').next().unwrap_or(path))
     }
 }

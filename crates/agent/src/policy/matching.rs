@@ -7,7 +7,7 @@ use super::source::{self, FetchSource};
 use super::{Category, Rule, Verdict};
 use crate::permissions::reach::{self, Links, Reach};
 use crate::permissions::{
-    Ask, CommandKind, SimpleCommand, command_matches, disk, git_address, glob_matches, host_of, path_matches,
+    Ask, CommandKind, PathPatterns, SimpleCommand, command_matches, disk, git_address, glob_matches, host_of,
     paths, writes,
 };
 
@@ -132,7 +132,8 @@ impl Access<'_> {
     /// True if the paths of a rule match. A rule that allows must match every path, after symbolic links are
     /// followed; any other must match one.
     fn paths_match(&self, rule: &Rule) -> bool {
-        let matches = |path: &str| rule.paths.iter().any(|pattern| path_matches(pattern, path));
+        let patterns = PathPatterns::new(rule.paths.iter().map(String::as_str));
+        let matches = |path: &str| patterns.match_path(path);
         let allows = rule.verdict == Verdict::Allow;
         match &self.target {
             AccessTarget::Path(_, path, real) => {

@@ -22,7 +22,7 @@ pub(super) fn operands<'a>(shape: &'a Shape, words: &'a [Word]) -> Option<Vec<&'
 /// The words behind the program and its subcommands.
 fn after_call<'a>(call: &str, words: &'a [Word]) -> Option<&'a [Word]> {
     let mut rest = words;
-    for part in call.split_whitespace() {
+    for part in call.split_ascii_whitespace() {
         let (first, others) = rest.split_first()?;
         let is_one = |name: &str| match name.strip_suffix('*') {
             Some(prefix) => first.text.starts_with(prefix) && Value::Name.accepts(&first.text),
@@ -191,12 +191,14 @@ impl<'a> Reader<'a> {
     /// The value of an option that accepts it only behind a `=`.
     fn attached_value_of(&self, name: &str) -> Option<Value> {
         let is_it = |names: &str| {
-            names.split_whitespace().any(|known| known.strip_suffix('=').is_some_and(|known| known == name))
+            names
+                .split_ascii_whitespace()
+                .any(|known| known.strip_suffix('=').is_some_and(|known| known == name))
         };
         self.shape.values.iter().find(|(names, _)| is_it(names)).map(|(_, value)| *value)
     }
 }
 
 fn contains(list: &str, text: &str) -> bool {
-    !text.is_empty() && list.split_whitespace().any(|item| item == text)
+    !text.is_empty() && list.split_ascii_whitespace().any(|item| item == text)
 }

@@ -21,6 +21,9 @@ mod system;
 mod text;
 mod values;
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use super::{CommandKind, SimpleCommand, Word};
 use values::Value;
 
@@ -105,6 +108,17 @@ const FAMILIES: &[&[Shape]] = &[
     system::SHAPES,
 ];
 
+/// The shapes of each program, in the order of the tables.
+static BY_PROGRAM: LazyLock<HashMap<&str, Vec<&Shape>>> = LazyLock::new(|| {
+    let mut by_program: HashMap<_, Vec<_>> = HashMap::new();
+    for shape in FAMILIES.iter().copied().flatten() {
+        for program in shape.call.split(' ').next().unwrap_or_default().split('|') {
+            by_program.entry(program).or_default().push(shape);
+        }
+    }
+    by_program
+});
+
 /// The kind of a command, by the shape that covers all of its words.
 pub(super) fn kind(command: &SimpleCommand) -> Option<CommandKind> {
     covering(command, |shape, _| shape.kind)
@@ -120,8 +134,8 @@ fn covering<T>(command: &SimpleCommand, read: impl Fn(&Shape, Vec<&str>) -> T) -
     // Options between `git` and its subcommand would hide the subcommand.
     let shortened = if command.name() == "git" { Some(git::without_leading_options(words)?) } else { None };
     let words: &[Word] = shortened.as_deref().unwrap_or(words);
-    let mut shapes = FAMILIES.iter().flat_map(|shapes| shapes.iter());
-    shapes.find_map(|shape| Some(read(shape, matcher::operands(shape, words)?)))
+    let shapes = BY_PROGRAM.get(command.name())?;
+    shapes.iter().find_map(|shape| Some(read(shape, matcher::operands(shape, words)?)))
 }
 
 #[cfg(test)]
