@@ -17,6 +17,8 @@ scripts/page.sh
 rm -rf "$page" "${schemas[@]}"
 cp -r web/dist "$page"
 for copy in "${schemas[@]}"; do cp -r schema "$copy"; done
+# What a program without fleets leaves out must not be needed elsewhere.
+cargo check --locked --quiet -p tidings-cli --no-default-features
 # The copies of the page and of the schemas are not in git.
 cargo package --workspace --allow-dirty --locked \
     --exclude xtask --exclude tidings-e2e-driver --exclude tidings-client-bench "$@"

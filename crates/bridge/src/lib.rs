@@ -5,8 +5,11 @@
 //! [`auth`] the credentials, [`notify`] the notifications, [`fleet`] the other servers and [`server`] the
 //! listeners.
 
+#![cfg_attr(not(feature = "fleet"), expect(dead_code, unused_imports, reason = "only a fleet uses them"))]
+
 pub mod api;
 pub mod auth;
+#[cfg_attr(not(feature = "fleet"), path = "no_fleet.rs")]
 pub mod fleet;
 mod http;
 mod inbox;

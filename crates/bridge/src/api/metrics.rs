@@ -153,7 +153,13 @@ async fn inbox(text: &mut MetricsText, notifications: &Notifications) -> Result<
     Ok(())
 }
 
+#[cfg(not(feature = "fleet"))]
+fn fleet(_: &mut MetricsText, fleet: &Fleet) {
+    match *fleet {}
+}
+
 /// The connection to the fleet.
+#[cfg(feature = "fleet")]
 fn fleet(text: &mut MetricsText, fleet: &Fleet) {
     let counters = fleet.counters();
     let value = |counter: &AtomicU64| counter.load(Ordering::Relaxed);

@@ -9,6 +9,7 @@ pub(crate) mod claude;
 pub(crate) mod completions;
 pub(crate) mod decide;
 pub(crate) mod doctor;
+#[cfg_attr(not(feature = "fleet"), path = "no_fleet.rs")]
 pub(crate) mod fleet;
 #[cfg(unix)]
 pub(crate) mod hook;

@@ -3,6 +3,7 @@
 mod demo;
 pub(crate) mod embedded;
 mod file;
+#[cfg_attr(not(feature = "fleet"), path = "serve/no_fleet.rs")]
 mod fleet;
 mod greeting;
 mod layer;

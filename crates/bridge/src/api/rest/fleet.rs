@@ -7,11 +7,10 @@ use tidings_api::{
     Code, FleetContinue, FleetDrain, FleetInvite, FleetInviteRequest, FleetStatus, FleetStorage,
     FleetStorageMax, Scope, SessionView,
 };
-use tidings_fleet::MemberKind;
 use tidings_sessions::{Caller, Error};
 
 use crate::api::Api;
-use crate::fleet::Fleet;
+use crate::fleet::{Fleet, MemberKind};
 use crate::http::{Answer, Body, Path};
 
 /// Gets the state of the fleet.

@@ -52,6 +52,7 @@ pub(super) struct Settings {
 
 /// Settings of the connection to the fleet.
 #[derive(Debug, Clone, Default)]
+#[cfg_attr(not(feature = "fleet"), expect(dead_code, reason = "only a fleet uses them"))]
 pub(super) struct FleetSettings {
     pub(super) url: Option<String>,
     pub(super) creds: Option<PathBuf>,
