@@ -28,4 +28,5 @@ pub mod session_label;
 pub mod sessions;
 pub mod settings_file;
 pub mod signals;
+pub mod table;
 pub mod terminal;

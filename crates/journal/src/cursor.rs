@@ -57,12 +57,12 @@ impl fmt::Debug for Epoch {
 /// A position in a session: after the event with this number, in this epoch. Written as `epoch:seq`.
 ///
 /// ```
-/// use crate::Cursor;
+/// use tidings_journal::Cursor;
 ///
 /// let cursor: Cursor = "00c0ffee00c0ffee:42".parse()?;
 /// assert_eq!(cursor.seq, 42);
 /// assert_eq!(cursor.to_string(), "00c0ffee00c0ffee:42");
-/// # Ok::<(), crate::JournalError>(())
+/// # Ok::<(), tidings_journal::JournalError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Cursor {

@@ -7,7 +7,8 @@ use jiff::Timestamp;
 use tidings_api::{InboxCounts, InboxItem, InboxKind, InboxPage, InboxRead};
 use tidings_commands::error::Exit;
 use tidings_commands::human;
-use tidings_commands::output::{BOLD, DIM, Output, PLAIN, RED, YELLOW, printable};
+use tidings_commands::output::{DIM, Output, PLAIN, RED, YELLOW};
+use tidings_commands::table::{Align, Table};
 
 use super::session_lookup;
 use crate::commands::remote::RemoteArgs;
@@ -120,14 +121,13 @@ fn table(items: &[InboxItem], now: Timestamp, columns: usize) -> String {
     if items.is_empty() {
         return "Nothing waits for you, and nothing is unread.\n".to_owned();
     }
-    let mut text = format!(
-        "{BOLD}{:>4}  {:<KIND_COLUMNS$}  {}  {:>4}  about{PLAIN}\n",
-        "id",
-        "kind",
-        human::padded("project", PROJECT_COLUMNS),
-        "age",
-    );
-    let room = columns.saturating_sub(4 + 2 + KIND_COLUMNS + 2 + PROJECT_COLUMNS + 2 + 4 + 2).max(10);
+    let columns_before = vec![
+        ("id", 4, Align::Right),
+        ("kind", KIND_COLUMNS, Align::Left),
+        ("project", PROJECT_COLUMNS, Align::Left),
+        ("age", 4, Align::Right),
+    ];
+    let mut table = Table::new(columns_before, "about", columns);
     for item in items {
         let style = match item.kind {
             _ if item.waiting => YELLOW,
@@ -137,16 +137,10 @@ fn table(items: &[InboxItem], now: Timestamp, columns: usize) -> String {
         };
         let age = item.at.parse().map_or_else(|_| String::new(), |at| human::age(at, now));
         let handle = item.handle.map(|handle| handle.to_string()).unwrap_or_default();
-        let line = human::fit(&printable(&about(item)), room);
-        // Writing into a String cannot fail.
-        let _ = writeln!(
-            text,
-            "{handle:>4}  {style}{:<KIND_COLUMNS$}{PLAIN}  {}  {age:>4}  {line}",
-            item.kind.as_str(),
-            human::padded(&printable(item.project.as_deref().unwrap_or_default()), PROJECT_COLUMNS),
-        );
+        let project = item.project.as_deref().unwrap_or_default();
+        table.row(&[(&handle, ""), (item.kind.as_str(), style), (project, ""), (&age, "")], &about(item));
     }
-    text
+    table.into_text()
 }
 
 fn about(item: &InboxItem) -> String {

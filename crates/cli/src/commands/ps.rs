@@ -1,13 +1,13 @@
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use clap::Args;
 use jiff::Timestamp;
 use tidings_api::{InboxPage, ServerPhase, SessionOrigin, SessionView, Totals};
 use tidings_commands::error::Exit;
 use tidings_commands::human;
-use tidings_commands::output::{BOLD, Output, PLAIN, printable};
+use tidings_commands::output::Output;
 use tidings_commands::session_label::state_label;
+use tidings_commands::table::{Align, Table};
 
 use super::session_lookup;
 use crate::commands::remote::{Remote, RemoteArgs};
@@ -108,16 +108,14 @@ fn table(
     if sessions.is_empty() {
         return "No sessions. `tidings start \"what to do\"` starts one.\n".to_owned();
     }
-    let mut text = format!(
-        "{BOLD}{:>4}  {:<STATE_COLUMNS$}  {}  {:>4}  {:>8}  title{PLAIN}\n",
-        "id",
-        "state",
-        human::padded("project", project_columns),
-        "age",
-        "cost"
-    );
-    let room =
-        columns.saturating_sub(4 + 2 + STATE_COLUMNS + 2 + project_columns + 2 + 4 + 2 + 8 + 2).max(10);
+    let columns_before = vec![
+        ("id", 4, Align::Right),
+        ("state", STATE_COLUMNS, Align::Left),
+        ("project", project_columns, Align::Left),
+        ("age", 4, Align::Right),
+        ("cost", 8, Align::Right),
+    ];
+    let mut table = Table::new(columns_before, "title", columns);
     for session in sessions {
         let (word, style) = state_label(session.state);
         let project = project_name(session);
@@ -146,17 +144,10 @@ fn table(
         let backend = session.backend.as_ref().map_or_else(String::new, |name| format!("({name}) "));
         let line =
             format!("{waiting}{node}{backend}{origin}{untrusted}{continues}{}", line.replace('\n', " "));
-        let line = human::fit(&printable(&line), room);
-        // Writing into a String cannot fail.
-        let _ = writeln!(
-            text,
-            "{:>4}  {style}{word:<STATE_COLUMNS$}{PLAIN}  {}  {age:>4}  {:>8}  {line}",
-            session.handle,
-            human::padded(&printable(project), project_columns),
-            cost(&session.totals),
-        );
+        let (handle, cost) = (session.handle.to_string(), cost(&session.totals));
+        table.row(&[(&handle, ""), (word, style), (project, ""), (&age, ""), (&cost, "")], &line);
     }
-    text
+    table.into_text()
 }
 
 /// The last part of the project's name. Copies of a repository on several servers of a fleet have one name,
@@ -178,7 +169,7 @@ fn cost(totals: &Totals) -> String {
 mod tests {
     use serde_json::{Value, json};
 
-    use tidings_commands::output::DIM;
+    use tidings_commands::output::{BOLD, DIM, PLAIN};
 
     use super::*;
 

@@ -15,8 +15,9 @@ use super::filter::Filter;
 use super::{RootArgs, running, unreadable};
 use crate::error::Exit;
 use crate::human;
-use crate::output::{BOLD, DIM, Output, PLAIN, printable};
+use crate::output::{DIM, Output, PLAIN, printable};
 use crate::progress::Progress;
+use crate::table::{Align, Cell, Column, Table};
 
 /// List the sessions of all projects, newest first
 #[derive(Debug, clap::Args)]
@@ -225,53 +226,44 @@ fn table(rows: &[&ListedSession], running: &HashSet<String>, now: Timestamp, col
     // With sessions of several agents each row names its agent.
     let several = rows.iter().any(|row| row.agent != rows[0].agent);
     let layout = Layout::of(projects, columns.saturating_sub(if several { AGENT_COLUMNS + 2 } else { 0 }));
-    let agent = |name: &str| {
-        if several { format!("{name:<AGENT_COLUMNS$}  ") } else { String::new() }
-    };
-    let heads = layout.line(Column::name);
-    let mut text = format!("{BOLD}{:<8}  {:>4}  {}{heads}title{PLAIN}\n", "id", "age", agent("agent"));
+    let mut shown = vec![("id", 8, Align::Left), ("age", 4, Align::Right)];
+    shown.extend(several.then_some(("agent", AGENT_COLUMNS, Align::Left)));
+    shown.extend(layout.columns());
+    let mut table = Table::new(shown, "title", columns);
     for row in rows {
         let age = row.modified.map_or_else(String::new, |modified| human::age(modified, now));
         let mark = if running.contains(&row.id) { "● " } else { "" };
         let mark = if row.parent.is_some() { "sub-agent: " } else { mark };
         let tag = row.tag.as_deref().map(|tag| format!(" #{tag}")).unwrap_or_default();
         let title = row.title.as_deref().unwrap_or("(no title)").replace('\n', " ");
-        let title = human::fit(&printable(&format!("{mark}{title}{tag}")), layout.title);
-        let id = printable(&format!("{:<8.8}", row.id));
-        let cells = layout.line(|column| column.cell(row));
-        // Writing into a String cannot fail.
-        let _ = writeln!(text, "{id}  {age:>4}  {}{cells}{title}", agent(row.agent.unwrap_or("claude")));
+        let mut cells = vec![human::short_id(&row.id), age];
+        cells.extend(several.then(|| row.agent.unwrap_or("claude").to_owned()));
+        cells.extend(layout.shown.iter().map(|column| column.cell(row)));
+        let cells: Vec<Cell<'_>> = cells.iter().map(|cell| (cell.as_str(), "")).collect();
+        table.row(&cells, &format!("{mark}{title}{tag}"));
     }
+    let mut text = table.into_text();
+    // Writing into a String cannot fail.
     let _ = writeln!(text, "{DIM}{}{PLAIN}", human::plural(rows.len() as u64, "session"));
     text
 }
 
 /// Columns between the age and the title.
 #[derive(Debug, Clone, Copy)]
-enum Column {
+enum ListColumn {
     Project,
     Turns,
     Size,
     Cost,
 }
 
-impl Column {
-    fn name(self) -> String {
-        let name = match self {
-            Column::Project => "project",
-            Column::Turns => "turns",
-            Column::Size => "size",
-            Column::Cost => "cost",
-        };
-        name.to_owned()
-    }
-
+impl ListColumn {
     fn cell(self, row: &ListedSession) -> String {
         match self {
-            Column::Project => printable(&row.project),
-            Column::Turns => row.turns.map_or_else(String::new, |turns| turns.to_string()),
-            Column::Size => human::bytes(row.bytes),
-            Column::Cost => row.cost_usd.map_or_else(String::new, |cost| format!("${cost:.2}")),
+            ListColumn::Project => row.project.clone(),
+            ListColumn::Turns => row.turns.map_or_else(String::new, |turns| turns.to_string()),
+            ListColumn::Size => human::bytes(row.bytes),
+            ListColumn::Cost => row.cost_usd.map_or_else(String::new, |cost| format!("${cost:.2}")),
         }
     }
 }
@@ -279,48 +271,41 @@ impl Column {
 /// Columns that fit into a line.
 #[derive(Debug)]
 struct Layout {
-    shown: &'static [Column],
+    shown: &'static [ListColumn],
     project: usize,
-    title: usize,
 }
 
 impl Layout {
     /// Layouts from wide terminals to narrow ones, with the maximum width of the project.
-    const ALL: [(&'static [Column], usize); 6] = [
-        (&[Column::Project, Column::Turns, Column::Size, Column::Cost], 24),
-        (&[Column::Project, Column::Turns, Column::Size, Column::Cost], 12),
-        (&[Column::Project, Column::Turns, Column::Cost], 12),
-        (&[Column::Project, Column::Cost], 12),
-        (&[Column::Project], 12),
+    const ALL: [(&'static [ListColumn], usize); 6] = [
+        (&[ListColumn::Project, ListColumn::Turns, ListColumn::Size, ListColumn::Cost], 24),
+        (&[ListColumn::Project, ListColumn::Turns, ListColumn::Size, ListColumn::Cost], 12),
+        (&[ListColumn::Project, ListColumn::Turns, ListColumn::Cost], 12),
+        (&[ListColumn::Project, ListColumn::Cost], 12),
+        (&[ListColumn::Project], 12),
         (&[], 0),
     ];
     /// Minimum width of the title, which is more important than the other columns.
     const TITLE_MIN: usize = 16;
 
     fn of(projects: usize, columns: usize) -> Self {
-        let mut narrowest = Layout { shown: &[], project: 0, title: Self::TITLE_MIN };
+        let mut narrowest = Layout { shown: &[], project: 0 };
         for (shown, project_max) in Self::ALL {
-            let project = projects.max("project".len()).min(project_max);
-            let layout = Layout { shown, project, title: 0 };
-            let used = "00000000  000d  ".len() + human::width(&layout.line(|_| String::new()));
-            narrowest = Layout { title: columns.saturating_sub(used).max(Self::TITLE_MIN), ..layout };
-            if used + Self::TITLE_MIN <= columns {
+            narrowest = Layout { shown, project: projects.max("project".len()).min(project_max) };
+            let used: usize = narrowest.columns().map(|(_, width, _)| width + 2).sum();
+            if "00000000  000d  ".len() + used + Self::TITLE_MIN <= columns {
                 break;
             }
         }
         narrowest
     }
 
-    /// Formats the cells, each padded to its column and followed by a gap.
-    fn line(&self, cell: impl Fn(Column) -> String) -> String {
-        let cells = self.shown.iter().map(|column| {
-            let text = cell(*column);
-            match column {
-                Column::Project => format!("{}  ", human::padded(&text, self.project)),
-                Column::Turns => format!("{text:>5}  "),
-                Column::Size | Column::Cost => format!("{text:>8}  "),
-            }
-        });
-        cells.collect()
+    fn columns(&self) -> impl Iterator<Item = Column> {
+        self.shown.iter().map(|column| match column {
+            ListColumn::Project => ("project", self.project, Align::Left),
+            ListColumn::Turns => ("turns", 5, Align::Right),
+            ListColumn::Size => ("size", 8, Align::Right),
+            ListColumn::Cost => ("cost", 8, Align::Right),
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! Terminal output of a session, and prompts for its requests.
 //!
 //! Text becomes [`Line`]s. A line contains no control characters, since its constructors filter them.
-//! Everything up to the [`Screen`] is free of I/O.
+//! Everything up to the screen is free of I/O.
 
 pub mod ask;
 mod card;

@@ -23,8 +23,7 @@ use super::{
 /// A journal in memory.
 ///
 /// ```
-/// # use crate::*;
-/// # use crate::MemoryJournal;
+/// # use tidings_journal::*;
 /// # tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
 /// let opening = Opening { boot_id: "a".into(), fresh_epoch: Epoch::from_random(7) };
 /// let journal = MemoryJournal::new(&opening);

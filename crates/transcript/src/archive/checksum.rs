@@ -24,13 +24,7 @@ impl Checksum {
 
     /// The checksum, in hexadecimal digits.
     pub(super) fn finish(self) -> String {
-        use std::fmt::Write as _;
-        let mut digits = String::with_capacity(64);
-        for byte in self.hash.finalize() {
-            // Writing into a String cannot fail.
-            let _ = write!(digits, "{byte:02x}");
-        }
-        digits
+        tidings_base::hex::hex(&self.hash.finalize())
     }
 }
 

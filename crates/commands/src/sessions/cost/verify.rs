@@ -10,8 +10,8 @@ use tidings_transcript::roots::SessionScan;
 
 use super::super::{RootArgs, unreadable};
 use crate::error::Exit;
-use crate::human;
-use crate::output::{BOLD, Output, PLAIN, printable};
+use crate::output::Output;
+use crate::table::{Align, Table};
 
 pub(super) fn print(
     found: &SessionScan,
@@ -65,26 +65,25 @@ impl<'a> VerifyLine<'a> {
 }
 
 fn text(compared: &[Compared]) -> String {
-    let mut text = String::new();
-    // Writing into a String cannot fail.
-    let _ = writeln!(
-        text,
-        "{BOLD}{:36}  {:>12}  {:>12}  {:>12}  why{PLAIN}",
-        "session", "ours", "recorded", "difference"
-    );
+    let number = |head| (head, 12, Align::Right);
+    let columns =
+        vec![("session", 36, Align::Left), number("ours"), number("recorded"), number("difference")];
+    let mut table = Table::new(columns, "why", usize::MAX);
     let mut reasons = BTreeMap::new();
     for one in compared {
-        let session = human::padded(&printable(&one.session), 36);
         let (ours, difference) = (one.ours.dollars(), one.difference_usd());
         // Adding zero turns a negative zero into a positive one.
         let difference = (difference * 1e6).round() / 1e6 + 0.0;
         let why = one.verdict.as_str();
-        let _ =
-            writeln!(text, "{session}  {ours:>12.6}  {:>12.6}  {difference:>+12.6}  {why}", one.recorded_usd);
+        let [ours, recorded] = [ours, one.recorded_usd].map(|usd| format!("{usd:.6}"));
+        let difference = format!("{difference:+.6}");
+        table.row(&[(&one.session, ""), (&ours, ""), (&recorded, ""), (&difference, "")], why);
         reasons.insert(why, one.verdict.reason());
     }
+    let mut text = table.into_text();
     text.push('\n');
     for (why, reason) in reasons {
+        // Writing into a String cannot fail.
         let _ = writeln!(text, "{why}: {reason}");
     }
     text

@@ -2,7 +2,7 @@ use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::super::line::Line;
 use super::super::style::Style;
-use super::table::Table;
+use super::table::MarkdownTable;
 
 /// Markdown extensions that are supported.
 pub(super) const PARTS: Options =
@@ -44,7 +44,7 @@ struct Page {
     link: Option<String>,
     link_text: String,
     code: bool,
-    table: Option<Table>,
+    table: Option<MarkdownTable>,
 }
 
 impl Page {
@@ -136,7 +136,7 @@ impl Page {
             }
             Tag::Table(sides) => {
                 self.gap();
-                self.table = Some(Table::new(sides));
+                self.table = Some(MarkdownTable::new(sides));
             }
             Tag::TableHead | Tag::TableRow => {
                 if let Some(table) = &mut self.table {

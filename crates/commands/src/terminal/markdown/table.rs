@@ -5,7 +5,7 @@ use super::super::style::Style;
 
 /// A table: a head and rows of cells.
 #[derive(Debug, Default)]
-pub(super) struct Table {
+pub(super) struct MarkdownTable {
     sides: Vec<Alignment>,
     rows: Vec<Vec<Line>>,
 }
@@ -16,9 +16,9 @@ const GAP: usize = 2;
 /// Minimum width of a column; with less room the table becomes a list.
 const COLUMN_MIN: usize = 6;
 
-impl Table {
+impl MarkdownTable {
     pub(super) fn new(sides: Vec<Alignment>) -> Self {
-        Table { sides, rows: Vec::new() }
+        MarkdownTable { sides, rows: Vec::new() }
     }
 
     pub(super) fn row(&mut self) {

@@ -25,7 +25,7 @@ impl View {
         self.input.as_mut()
     }
 
-    /// Shows an event of a conversation: as [`View::event`], with the prompts, and with turns that the agent
+    /// Shows an event of a conversation: as `event` does, with the prompts, and with turns that the agent
     /// begins itself.
     pub fn show(&mut self, event: &UiMessage, at: TurnStart, now: Instant) -> io::Result<()> {
         match event {
