@@ -46,7 +46,7 @@ soak_hosts() {
 
 # Servers that are killed repeatedly while their agent works, sends requests and gets answers.
 soak_outlive() {
-    cargo build -p tidings-bridge --all-features --example mortal_server
+    cargo build -p tidings-bridge --all-features --example child_server
     TIDINGS_SOAK_KILLS=${KILLS:-1000} cargo test -p tidings-bridge --all-features --test integration outlive::
 }
 
@@ -113,7 +113,7 @@ soak_readme() {
 
 # Clients that never read while a gibibyte is published.
 soak_stuck() {
-    cargo build -p tidings-bridge --all-features --example publishing_server
+    cargo build -p tidings-bridge --all-features --example child_server
     TIDINGS_SOAK_STUCK=${STUCK:-1000} TIDINGS_SOAK_MIB=${MIB:-1024} \
         cargo test -p tidings-bridge --all-features --test stuck -- --nocapture
 }

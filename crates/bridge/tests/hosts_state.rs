@@ -4,29 +4,26 @@
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tempfile::TempDir;
 use tidings_agent::UiMessage;
-use tidings_api::{
-    Budget, Choice, CreateSession, Input, Notice, PatchSession, PermissionAnswer, PermissionScope,
-    ServerPhase, SessionView,
-};
-use tidings_bridge::auth::{self, Auth};
-use tidings_journal::broadcast::{Delivery, SubscribeOptions};
-use tidings_journal::{Max, MemoryStore, SessionName};
+use tidings_api::{Budget, CreateSession, Notice, PatchSession, PendingPermission, ServerPhase, SessionView};
+use tidings_journal::SessionName;
+use tidings_journal::broadcast::SubscribeOptions;
 use tidings_protocol::mobile::RiskLevel;
 use tidings_protocol::ui::{PermissionDetails, Resolution};
+use tidings_sessions::Sessions;
 use tidings_sessions::hosts::Hosts;
-use tidings_sessions::secret::Random;
-use tidings_sessions::{Caller, Config, Sessions};
 use tokio::sync::broadcast;
 
-/// Limit for every wait.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::outlive::child_program;
+use crate::test_server::*;
+
+/// Time for which hosts keep the agent of a server that has gone.
+const LEASE: Duration = Duration::from_secs(30);
 
 /// P6: nothing outlives its owner by more than this.
 const PROMISED: Duration = Duration::from_secs(10);
@@ -57,30 +54,29 @@ const SAYS: &str = r#"
 "#;
 
 /// A server without an API, whose agents run under hosts.
-struct TestServer {
-    folder: TempDir,
-    store: MemoryStore,
+struct HostServer {
+    builder: Builder,
     sessions: Sessions,
 }
 
-impl TestServer {
+impl HostServer {
     async fn playing(script: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("script.toml"), script).unwrap();
-        let store = MemoryStore::default();
-        let sessions = open_server(folder.path(), &store, PATIENCE, Vec::new()).await;
-        TestServer { folder, store, sessions }
+        let builder = TestServer::builder().auth(|_| {});
+        std::fs::write(builder.folder.path().join("script.toml"), script).unwrap();
+        let builder = builder.rules(|config, auth| config.trust = Some(auth.trust().clone()));
+        let server = open_server(builder, LEASE, Vec::new()).await;
+        HostServer { builder: server.again(), sessions: server.sessions }
     }
 
     /// Another server on the same data.
     async fn next_server(&self, lease: Duration) -> Sessions {
-        open_server(self.folder.path(), &self.store, lease, Vec::new()).await
+        open_server(self.builder.clone(), lease, Vec::new()).await.sessions
     }
 
     async fn create(&self, prompt: &str) -> SessionView {
-        let cwd = self.folder.path().canonicalize().unwrap().display().to_string();
+        let cwd = self.builder.root().display().to_string();
         let new = CreateSession { cwd, prompt: Some(prompt.to_owned()), ..CreateSession::default() };
-        self.sessions.create(&Caller::admin("ada"), new).await.unwrap().0
+        self.sessions.create(&me(), new).await.unwrap().0
     }
 
     /// The process ids of the host and of the agent.
@@ -94,49 +90,37 @@ impl TestServer {
     }
 
     fn path(&self, name: &str) -> String {
-        self.folder.path().join(name).display().to_string()
+        self.builder.folder.path().join(name).display().to_string()
     }
 
-    /// Waits for an event.
-    async fn until(&self, session: &SessionView, wanted: impl Fn(&UiMessage) -> bool) {
-        let (_, mut events) =
-            self.sessions.subscribe(&session.key, SubscribeOptions::default()).await.unwrap();
-        let found = async {
-            loop {
-                let Delivery::Event(event) = events.next().await.unwrap() else { panic!("cut off") };
-                if wanted(&serde_json::from_slice(&event.body).unwrap()) {
-                    return;
-                }
-            }
-        };
-        tokio::time::timeout(PATIENCE, found).await.unwrap();
+    /// Waits for the first text.
+    async fn tells(&self, session: &SessionView) {
+        let all = SubscribeOptions::default();
+        TestSubscriber::new(&self.sessions, &session.key, all).await.until(is_text).await;
     }
 }
 
 /// Ends the processes that a test has left.
-impl Drop for TestServer {
+impl Drop for HostServer {
     fn drop(&mut self) {
-        for pid in processes(&[&self.folder.path().display().to_string()]) {
+        for pid in processes(&[&self.builder.folder.path().display().to_string()]) {
             signal(pid, "KILL");
         }
     }
 }
 
-async fn open_server(folder: &Path, store: &MemoryStore, lease: Duration, roots: Vec<PathBuf>) -> Sessions {
-    let test = std::env::current_exe().unwrap();
-    let program: PathBuf = test.ancestors().nth(2).unwrap().join("examples/mortal_server");
-    assert!(program.exists(), "run `cargo build -p tidings-bridge --all-features --examples` first");
-    let path = |name: &str| folder.join(name).display().to_string();
-    let mut config = Config::default();
-    let (hosts, args) = (folder.join("hosts"), vec!["host".into()]);
-    let hosts = Hosts::open(hosts, &program, args, lease, config.clock.clone(), config.ids.clone());
-    config.hosts = Some(hosts.unwrap());
-    config.roots = roots;
-    config.claude = Some(program);
-    config.claude_args = vec!["claude".to_owned(), path("script.toml"), path("config")];
-    let auth = auth::Settings::new(folder.join("guard"), Random::system(), config.clock.clone());
-    config.trust = Some(Auth::open(auth).unwrap().trust().clone());
-    crate::stand_in::open_sessions(store, config).await
+async fn open_server(builder: Builder, lease: Duration, roots: Vec<PathBuf>) -> TestServer {
+    let (program, folder) = (child_program(), Arc::clone(&builder.folder));
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let builder = builder.config(|config| {
+        let (hosts, args) = (folder.path().join("hosts"), vec!["host".into()]);
+        let hosts = Hosts::open(hosts, &program, args, lease, config.clock.clone(), config.ids.clone());
+        config.hosts = Some(hosts.unwrap());
+        config.roots = roots;
+        config.claude = Some(program);
+        config.claude_args = vec!["claude".to_owned(), path("script.toml"), path("config")];
+    });
+    builder.start().await
 }
 
 /// Processes whose command line contains all of these words.
@@ -155,23 +139,6 @@ fn signal(pid: u32, name: &str) {
     drop(Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).stderr(Stdio::null()).status());
 }
 
-/// Waits until the view of a session meets a condition.
-async fn until_shown(
-    sessions: &Sessions,
-    session: &SessionView,
-    wanted: impl Fn(&SessionView) -> bool,
-) -> SessionView {
-    let since = Instant::now();
-    loop {
-        let view = sessions.find(&session.key).await.unwrap();
-        if wanted(&view) {
-            return view;
-        }
-        assert!(since.elapsed() < PATIENCE, "it is never shown: {view:#?}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-}
-
 /// Waits for a notice whose session meets a condition.
 async fn until_notice(
     notices: &mut broadcast::Receiver<Arc<Notice>>,
@@ -186,28 +153,12 @@ async fn until_notice(
             }
         }
     };
-    tokio::time::timeout(PATIENCE, received).await.unwrap()
+    in_time(received).await
 }
 
 /// All stored events of a session.
 async fn events(sessions: &Sessions, session: &SessionView) -> Vec<UiMessage> {
-    let name = SessionName::Key(session.key.parse().unwrap());
-    let row = sessions.broadcast().journal().session(&name).await.unwrap();
-    let (mut after, mut all) = (None, Vec::new());
-    loop {
-        let page = sessions.broadcast().journal().read(&row.key, after, Max::default()).await.unwrap();
-        let Some(last) = page.events.last() else { return all };
-        after = Some(last.cursor);
-        all.extend(page.events.iter().map(|event| serde_json::from_slice::<UiMessage>(&event.body).unwrap()));
-    }
-}
-
-fn text(events: &[UiMessage]) -> String {
-    let chunks = events.iter().filter_map(|event| match event {
-        UiMessage::TextChunk { text, .. } => Some(text.as_str()),
-        _ => None,
-    });
-    chunks.collect()
+    stored_events(&**sessions.broadcast().journal(), &SessionName::Key(session.key.parse().unwrap())).await
 }
 
 fn is_text(event: &UiMessage) -> bool {
@@ -232,7 +183,7 @@ impl Drop for Bystander {
     }
 }
 
-async fn all_gone(server: &TestServer) {
+async fn all_gone(server: &HostServer) {
     let since = Instant::now();
     while !processes(&[&server.path("")]).is_empty() {
         assert!(since.elapsed() < PROMISED, "something was left behind");
@@ -246,23 +197,22 @@ async fn all_gone(server: &TestServer) {
 async fn f34_a_killed_agent_or_host_is_an_interrupted_turn() {
     let _bystander = Bystander::new();
     for is_host in [false, true] {
-        let server = TestServer::playing(TELLS).await;
+        let server = HostServer::playing(TELLS).await;
         let session = server.create("tell").await;
-        server.until(&session, is_text).await;
+        server.tells(&session).await;
         let (host, agent) = server.pids();
         signal(if is_host { host } else { agent }, "KILL");
         let view =
-            until_shown(&server.sessions, &session, |view| view.state == ServerPhase::Interrupted).await;
+            until_view(&server.sessions, &session.key, |view| view.state == ServerPhase::Interrupted).await;
         let why = view.error.unwrap();
         let expected = if is_host { "The host of this session is gone" } else { "signal 9" };
         assert!(why.contains(expected), "{why}");
         all_gone(&server).await;
         // The conversation stays, and the next prompt resumes it.
-        assert!(STORY.starts_with(&text(&events(&server.sessions, &session).await)));
-        let again = Input { content: "again".to_owned(), ..Input::default() };
-        server.sessions.input(&Caller::admin("ada"), &session.key, again).await.unwrap();
-        until_shown(&server.sessions, &session, |view| view.state == ServerPhase::Idle).await;
-        assert!(text(&events(&server.sessions, &session).await).ends_with(STORY));
+        assert!(STORY.starts_with(&text_of(&events(&server.sessions, &session).await)));
+        server.sessions.input(&me(), &session.key, say("again")).await.unwrap();
+        until_view(&server.sessions, &session.key, |view| view.state == ServerPhase::Idle).await;
+        assert!(text_of(&events(&server.sessions, &session).await).ends_with(STORY));
     }
 }
 
@@ -270,13 +220,13 @@ async fn f34_a_killed_agent_or_host_is_an_interrupted_turn() {
 #[tokio::test]
 async fn f61_a_question_of_a_killed_agent_or_host_is_lost() {
     for is_host in [false, true] {
-        let server = TestServer::playing(ASKS).await;
+        let server = HostServer::playing(ASKS).await;
         let session = server.create("make").await;
-        until_shown(&server.sessions, &session, |view| view.pending_permissions == 1).await;
+        until_view(&server.sessions, &session.key, |view| view.pending_permissions == 1).await;
         let (host, agent) = server.pids();
         signal(if is_host { host } else { agent }, "KILL");
         let view =
-            until_shown(&server.sessions, &session, |view| view.state == ServerPhase::Interrupted).await;
+            until_view(&server.sessions, &session.key, |view| view.state == ServerPhase::Interrupted).await;
         assert_eq!(view.pending_permissions, 0);
         assert!(server.sessions.permissions(None).await.unwrap().is_empty());
         let ends: Vec<Resolution> = events(&server.sessions, &session)
@@ -296,12 +246,12 @@ async fn f61_a_question_of_a_killed_agent_or_host_is_lost() {
 #[tokio::test]
 async fn a_killed_agent_that_had_nothing_to_do_has_failed() {
     for is_host in [false, true] {
-        let server = TestServer::playing(SAYS).await;
+        let server = HostServer::playing(SAYS).await;
         let session = server.create("hello").await;
-        until_shown(&server.sessions, &session, |view| view.state == ServerPhase::Idle).await;
+        until_view(&server.sessions, &session.key, |view| view.state == ServerPhase::Idle).await;
         let (host, agent) = server.pids();
         signal(if is_host { host } else { agent }, "KILL");
-        let view = until_shown(&server.sessions, &session, |view| view.state == ServerPhase::Failed).await;
+        let view = until_view(&server.sessions, &session.key, |view| view.state == ServerPhase::Failed).await;
         assert!(view.error.is_some());
         all_gone(&server).await;
     }
@@ -311,25 +261,25 @@ async fn a_killed_agent_that_had_nothing_to_do_has_failed() {
 #[tokio::test]
 async fn f36_a_stopped_agent_or_host_is_shown_and_goes_on() {
     for (is_host, expected) in [(false, "process is stopped"), (true, "does not answer")] {
-        let server = TestServer::playing(TELLS).await;
+        let server = HostServer::playing(TELLS).await;
         let session = server.create("tell").await;
-        server.until(&session, is_text).await;
+        server.tells(&session).await;
         let (host, agent) = server.pids();
         let pid = if is_host { host } else { agent };
-        let seen = until_shown(&server.sessions, &session, |view| view.head > 0).await;
+        let seen = until_view(&server.sessions, &session.key, |view| view.head > 0).await;
         let mut notices = server.sessions.notices();
         signal(pid, "STOP");
         let is_expected =
             |view: &SessionView| view.stalled.as_ref().is_some_and(|why| why.contains(expected));
-        let view = until_shown(&server.sessions, &session, is_expected).await;
+        let view = until_view(&server.sessions, &session.key, is_expected).await;
         let notice = until_notice(&mut notices, is_expected).await;
         assert!(notice.head > seen.head, "a subscriber would take it for outdated: {notice:?}");
         assert_eq!(view.state, ServerPhase::Running);
         signal(pid, "CONT");
-        until_shown(&server.sessions, &session, |view| view.stalled.is_none()).await;
-        until_shown(&server.sessions, &session, |view| view.state == ServerPhase::Idle).await;
+        until_view(&server.sessions, &session.key, |view| view.stalled.is_none()).await;
+        until_view(&server.sessions, &session.key, |view| view.state == ServerPhase::Idle).await;
         let events = events(&server.sessions, &session).await;
-        assert_eq!(text(&events), STORY);
+        assert_eq!(text_of(&events), STORY);
         // On a busy machine a host can be late as well, and is reported; no report is repeated.
         let notes = events.iter().filter_map(|event| match event {
             UiMessage::System { message, .. } => Some(message.as_str()),
@@ -347,70 +297,70 @@ async fn f36_a_stopped_agent_or_host_is_shown_and_goes_on() {
 /// it. An agent that an earlier server left with its host is adopted.
 #[tokio::test]
 async fn agents_without_a_lease_run_below_the_server() {
-    let mut server = TestServer::playing(TELLS).await;
+    let mut server = HostServer::playing(TELLS).await;
     let old = server.create("tell").await;
-    server.until(&old, is_text).await;
+    server.tells(&old).await;
     server.sessions.drain().await;
     server.sessions = server.next_server(Duration::ZERO).await;
-    until_shown(&server.sessions, &old, |view| view.state == ServerPhase::Idle).await;
-    assert_eq!(text(&events(&server.sessions, &old).await), STORY);
+    until_view(&server.sessions, &old.key, |view| view.state == ServerPhase::Idle).await;
+    assert_eq!(text_of(&events(&server.sessions, &old).await), STORY);
 
     let new = server.create("tell").await;
-    server.until(&new, is_text).await;
+    server.tells(&new).await;
     assert_eq!(processes(&[" host ", &server.path("hosts")]).len(), 1, "the host of the old one");
     assert_eq!(processes(&[" claude ", &server.path("script.toml")]).len(), 2);
     server.sessions.drain().await;
     all_gone(&server).await;
-    let said = text(&events(&server.sessions, &new).await);
+    let said = text_of(&events(&server.sessions, &new).await);
     assert!(!said.is_empty() && STORY.starts_with(&said), "{said}");
 }
 
 /// T10: the server that adopts an agent did not start it, and still knows which settings it runs without.
 #[tokio::test]
 async fn t10_the_next_server_knows_what_an_agent_goes_without() {
-    let mut server = TestServer::playing(SAYS).await;
-    let brought = server.folder.path().join(".claude");
+    let mut server = HostServer::playing(SAYS).await;
+    let brought = server.builder.folder.path().join(".claude");
     std::fs::create_dir(&brought).unwrap();
     std::fs::write(brought.join("settings.json"), r#"{"hooks":{"Stop":[{"command":"true"}]}}"#).unwrap();
     let session = server.create("hello").await;
-    let view = until_shown(&server.sessions, &session, |view| view.state == ServerPhase::Idle).await;
+    let view = until_view(&server.sessions, &session.key, |view| view.state == ServerPhase::Idle).await;
     assert!(view.untrusted);
     server.sessions.drain().await;
     std::fs::remove_dir_all(&brought).unwrap();
-    server.sessions = server.next_server(PATIENCE).await;
-    let view = until_shown(&server.sessions, &session, |view| view.untrusted).await;
+    server.sessions = server.next_server(LEASE).await;
+    let view = until_view(&server.sessions, &session.key, |view| view.untrusted).await;
     assert_eq!(view.state, ServerPhase::Idle);
 }
 
 /// K10: allowed folders hold for agents that an earlier server started, too.
 #[tokio::test]
 async fn k10_an_agent_in_a_folder_that_is_no_longer_allowed_is_ended_and_not_adopted() {
-    let mut server = TestServer::playing(TELLS).await;
+    let mut server = HostServer::playing(TELLS).await;
     let session = server.create("hello").await;
-    server.until(&session, is_text).await;
+    server.tells(&session).await;
     server.sessions.drain().await;
     assert!(!processes(&[" claude ", &server.path("script.toml")]).is_empty(), "it outlives its server");
     let elsewhere = tempfile::tempdir().unwrap();
     let roots = vec![elsewhere.path().canonicalize().unwrap()];
-    server.sessions = open_server(server.folder.path(), &server.store, PATIENCE, roots).await;
-    until_shown(&server.sessions, &session, |view| view.state == ServerPhase::Interrupted).await;
+    server.sessions = open_server(server.builder.clone(), LEASE, roots).await.sessions;
+    until_view(&server.sessions, &session.key, |view| view.state == ServerPhase::Interrupted).await;
     all_gone(&server).await;
 }
 
 /// A budget limits new turns, and ends nothing that runs.
 #[tokio::test]
 async fn an_agent_whose_budget_is_used_up_is_gone_on_with() {
-    let mut server = TestServer::playing(SAYS).await;
+    let mut server = HostServer::playing(SAYS).await;
     let session = server.create("hello").await;
-    let view = until_shown(&server.sessions, &session, |view| view.state == ServerPhase::Idle).await;
+    let view = until_view(&server.sessions, &session.key, |view| view.state == ServerPhase::Idle).await;
     assert!(view.totals.cost_usd > 0.0);
     let budget = Budget { budget_usd: Some(view.totals.cost_usd), ..Budget::default() };
     let patch = PatchSession { budget: Some(budget), ..PatchSession::default() };
-    server.sessions.patch(&Caller::admin("ada"), &session.key, patch).await.unwrap();
+    server.sessions.patch(&me(), &session.key, patch).await.unwrap();
     let (_, agent) = server.pids();
     server.sessions.drain().await;
-    server.sessions = server.next_server(PATIENCE).await;
-    let view = until_shown(&server.sessions, &session, |view| view.state != ServerPhase::Starting).await;
+    server.sessions = server.next_server(LEASE).await;
+    let view = until_view(&server.sessions, &session.key, |view| view.state != ServerPhase::Starting).await;
     assert_eq!((view.state, server.pids().1), (ServerPhase::Idle, agent));
 }
 
@@ -419,12 +369,12 @@ async fn an_agent_whose_budget_is_used_up_is_gone_on_with() {
 #[tokio::test]
 async fn f103_the_last_words_of_an_agent_are_read_after_both_died() {
     for is_over in [false, true] {
-        let server = TestServer::playing(TELLS).await;
+        let server = HostServer::playing(TELLS).await;
         let session = server.create("tell").await;
-        server.until(&session, is_text).await;
+        server.tells(&session).await;
         server.sessions.drain().await;
-        let before = text(&events(&server.sessions, &session).await);
-        let spool = server.folder.path().join("hosts");
+        let before = text_of(&events(&server.sessions, &session).await);
+        let spool = server.builder.folder.path().join("hosts");
         let output = || -> Vec<u8> {
             let host = std::fs::read_dir(&spool).unwrap().next().unwrap().unwrap().path();
             let mut files: Vec<_> = std::fs::read_dir(host.join("spool")).unwrap().flatten().collect();
@@ -438,21 +388,17 @@ async fn f103_the_last_words_of_an_agent_are_read_after_both_died() {
                 streamed_text(output).len() > before.len() + 10
             }
         };
-        let since = Instant::now();
-        while !enough(&output()) {
-            assert!(since.elapsed() < PATIENCE, "the agent says nothing");
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        until(async || output(), |output| enough(output)).await;
         signal(server.pids().0, "KILL");
         all_gone(&server).await;
         let said = streamed_text(&output());
         for _ in 0..2 {
-            let sessions = server.next_server(PATIENCE).await;
+            let sessions = server.next_server(LEASE).await;
             let view = sessions.find(&session.key).await.unwrap();
             let expected = if is_over { ServerPhase::Parked } else { ServerPhase::Interrupted };
             assert_eq!(view.state, expected, "{view:#?}");
             let events = events(&sessions, &session).await;
-            assert_eq!(text(&events), said);
+            assert_eq!(text_of(&events), said);
             let completes = events.iter().filter(|event| matches!(event, UiMessage::Complete { .. })).count();
             assert_eq!((completes == 1, said == STORY), (is_over, is_over));
             assert_eq!(std::fs::read_dir(&spool).unwrap().count(), 0, "what is left of the host is removed");
@@ -481,8 +427,8 @@ async fn p32_the_risk_of_a_request_is_the_same_after_a_restart() {
         (r#"tool = "Write", input = { file_path = "FOLDER/old.txt", content = "y" }"#, RiskLevel::Medium),
         (r#"tool = "Write", input = { file_path = "FOLDER/Makefile", content = "y" }"#, RiskLevel::High),
     ] {
-        let mut server = TestServer::playing(SAYS).await;
-        let folder = server.folder.path().canonicalize().unwrap();
+        let mut server = HostServer::playing(SAYS).await;
+        let folder = server.builder.folder.path().canonicalize().unwrap();
         std::fs::write(folder.join("old.txt"), "x").unwrap();
         let call = call.replace("FOLDER", folder.to_str().unwrap()).replace(", input", "\ninput");
         let turn = format!("[[turn]]\n[[turn.block]]\n{call}\nask = true\nresult = \"ok\"\n");
@@ -490,19 +436,9 @@ async fn p32_the_risk_of_a_request_is_the_same_after_a_restart() {
         let session = server.create("go").await;
         let first = next_request(&server.sessions, &session, None).await;
         server.sessions.drain().await;
-        server.sessions = server.next_server(PATIENCE).await;
+        server.sessions = server.next_server(LEASE).await;
         let same = next_request(&server.sessions, &session, None).await;
-        let ada = Caller::admin("ada");
-        let yes = PermissionAnswer {
-            decision: Choice::Allow,
-            scope: PermissionScope::Once,
-            updated_input: None,
-            message: None,
-            interrupt: false,
-            digest: None,
-            client_id: None,
-        };
-        server.sessions.answer_permission(&ada, &session.key, &same.tool_use_id, yes).await.unwrap();
+        server.sessions.answer_permission(&me(), &session.key, &same.tool_use_id, yes()).await.unwrap();
         let second = next_request(&server.sessions, &session, Some(&same.tool_use_id)).await;
         let risks = [first.risk, same.risk, second.risk];
         assert_eq!(risks, [expected; 3], "{call}");
@@ -515,14 +451,10 @@ async fn next_request(
     session: &SessionView,
     answered: Option<&str>,
 ) -> PermissionDetails {
-    let since = Instant::now();
-    loop {
+    let is_new = |open: &&PendingPermission| Some(open.tool_use_id.as_str()) != answered;
+    let look = async || {
         let open = sessions.permissions(Some(&session.key)).await.unwrap();
-        let new = open.into_iter().find(|open| Some(open.tool_use_id.as_str()) != answered);
-        if let Some(new) = new {
-            return new.details;
-        }
-        assert!(since.elapsed() < PATIENCE, "no request comes");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+        open.iter().find(is_new).map(|open| open.details.clone())
+    };
+    until(look, Option::is_some).await.unwrap()
 }

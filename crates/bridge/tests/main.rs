@@ -14,6 +14,6 @@ mod push;
 mod seed_003;
 mod served;
 mod sessions;
-mod stand_in;
 mod stories;
+mod test_server;
 mod transcripts;

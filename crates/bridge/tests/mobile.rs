@@ -2,22 +2,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::{Value, json};
-use tempfile::TempDir;
-use tidings_api::{Code, Scope};
-use tidings_bridge::api::{self, Api};
-use tidings_journal::MemoryStore;
-use tidings_sessions::{Caller, Carrier, Config, Error, Sessions};
-use tokio::net::TcpStream;
+use tidings_sessions::Carrier;
 use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
-use crate::stand_in::{self, HELLO, QUESTION};
+use crate::test_server::*;
 
 const ASKS: &str = r#"
     [[turn]]
@@ -32,72 +24,36 @@ const ASKS: &str = r#"
     text = "That was all."
 "#;
 
-/// A server whose agents play a script. The token `good` has all scopes, `reader` has `read` only.
-struct TestServer {
-    address: String,
-    sessions: Sessions,
-    folder: TempDir,
+/// The API of a server whose agents play a script, and work in its folder only.
+async fn phone_server(script: &str) -> TestServer {
+    phone_builder().script(script).start().await
 }
 
-impl TestServer {
-    async fn playing(script: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let carrier = stand_in::playing(script, folder.path());
-        Self::with(folder, carrier).await
-    }
+fn phone_builder() -> Builder {
+    let builder = TestServer::builder().api();
+    let root = builder.root();
+    builder.config(|config| config.roots = vec![root])
+}
 
-    async fn with(folder: TempDir, carrier: Carrier) -> Self {
-        let mut config = Config::default();
-        config.carrier = carrier;
-        config.config_dir = Some(folder.path().to_owned());
-        config.roots = vec![folder.path().canonicalize().unwrap()];
-        let sessions = stand_in::open_sessions(&MemoryStore::default(), config).await;
-        let mut api = Api::new(sessions.clone());
-        api.sign_in = Arc::new(|token, _| match token {
-            "good" => Ok(Caller::admin("phone")),
-            "reader" => {
-                let scopes = [Scope::Read].into_iter().collect();
-                Ok(Caller { scopes, ..Caller::admin("reader") })
-            }
-            _ => Err(Error::new(Code::Unauthorized, "Unknown credential", "")),
-        });
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = format!("ws://{}/v1/mobile", listener.local_addr().unwrap());
-        tokio::spawn(async move { axum::serve(listener, api::router(api)).await });
-        TestServer { address, sessions, folder }
-    }
+struct Phone {
+    socket: Socket,
+    received: Vec<Value>,
+}
 
-    /// A folder for a project.
-    fn project(&self, name: &str) -> String {
-        let folder = self.folder.path().canonicalize().unwrap().join(name);
-        std::fs::create_dir_all(&folder).unwrap();
-        folder.to_str().unwrap().to_owned()
-    }
-
-    async fn phone(&self) -> Phone {
-        self.phone_with("good").await
-    }
-
-    async fn phone_with(&self, token: &str) -> Phone {
-        let mut phone = self.unauthenticated_phone().await;
+impl Phone {
+    /// A phone that has sent a credential.
+    async fn connect(server: &TestServer, token: &str) -> Phone {
+        let mut phone = Phone::unauthenticated(server).await;
         phone.send(json!({"type":"auth","token":token})).await;
         phone.receive("auth_success").await;
         phone.receive("wrapper_handshake").await;
         phone
     }
 
-    async fn unauthenticated_phone(&self) -> Phone {
-        let (socket, _) = connect_async(&self.address).await.unwrap();
-        Phone { socket, received: Vec::new() }
+    async fn unauthenticated(server: &TestServer) -> Phone {
+        Phone { socket: server.socket_at("/v1/mobile", None).await, received: Vec::new() }
     }
-}
 
-struct Phone {
-    socket: WebSocketStream<MaybeTlsStream<TcpStream>>,
-    received: Vec<Value>,
-}
-
-impl Phone {
     async fn send(&mut self, message: Value) {
         self.socket.send(Message::from(message.to_string())).await.unwrap();
     }
@@ -123,7 +79,7 @@ impl Phone {
                 }
             }
         };
-        let received = tokio::time::timeout(Duration::from_secs(20), next).await;
+        let received = tokio::time::timeout(PATIENCE, next).await;
         received.unwrap_or_else(|_| panic!("no `{kind}` among {:#?}", self.received))
     }
 
@@ -151,9 +107,9 @@ impl Phone {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn s2_28_a_project_is_a_folder_with_one_current_session() {
-    let server = TestServer::playing(HELLO).await;
-    let (shop, inner) = (server.project("shop"), server.project("shop/till"));
-    let mut phone = server.phone().await;
+    let server = phone_server(HELLO).await;
+    let (shop, inner) = (server.inside("shop"), server.inside("shop/till"));
+    let mut phone = Phone::connect(&server, "admin").await;
     phone.send(json!({"type":"project_create","id":"1","data":{"path":shop}})).await;
     let state = phone.receive("project_state").await;
     assert_eq!((&state["project_id"], &state["data"]["state"]), (&json!(shop), &json!("IDLE")));
@@ -198,9 +154,9 @@ async fn s2_28_a_project_is_a_folder_with_one_current_session() {
 /// P3: a phone that got no reply to its first prompt sends it again after the session was created.
 #[tokio::test(flavor = "multi_thread")]
 async fn s2_25_the_first_prompt_of_a_project_is_said_once_however_often_it_is_sent() {
-    let server = TestServer::playing(HELLO).await;
-    let shop = server.project("shop");
-    let mut phone = server.phone().await;
+    let server = phone_server(HELLO).await;
+    let shop = server.inside("shop");
+    let mut phone = Phone::connect(&server, "admin").await;
     phone.init(&shop).await;
     for (id, text) in [("c1", "Hi"), ("c1", "Hi"), ("c2", "Again")] {
         phone.send(json!({"type":"command","id":id,"command":text})).await;
@@ -217,9 +173,10 @@ async fn s2_25_the_first_prompt_of_a_project_is_said_once_however_often_it_is_se
 
 #[tokio::test(flavor = "multi_thread")]
 async fn s2_28_everybody_in_a_project_sees_everything() {
-    let server = TestServer::playing(HELLO).await;
-    let shop = server.project("shop");
-    let (mut one, mut other) = (server.phone().await, server.phone().await);
+    let server = phone_server(HELLO).await;
+    let shop = server.inside("shop");
+    let (mut one, mut other) =
+        (Phone::connect(&server, "admin").await, Phone::connect(&server, "admin").await);
     one.init(&shop).await;
     other.init(&shop).await;
     // Messages of the first family name no project: the opened one is meant.
@@ -235,9 +192,9 @@ async fn s2_28_everybody_in_a_project_sees_everything() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn s2_25_a_phone_that_was_away_gets_what_it_missed_once_and_then_what_happens() {
-    let server = TestServer::playing(ASKS).await;
-    let shop = server.project("shop");
-    let mut phone = server.phone().await;
+    let server = phone_server(ASKS).await;
+    let shop = server.inside("shop");
+    let mut phone = Phone::connect(&server, "admin").await;
     phone.init(&shop).await;
     phone.send(json!({"type":"command","id":"c1","command":"Test it"})).await;
     let request = phone.receive("permission_request").await;
@@ -248,20 +205,15 @@ async fn s2_25_a_phone_that_was_away_gets_what_it_missed_once_and_then_what_happ
     drop(phone);
 
     // The agent continues while the phone is disconnected: another phone answers.
-    let mut other = server.phone().await;
+    let mut other = Phone::connect(&server, "admin").await;
     other
         .send(json!({"type":"permission_response","id":"a1","requestId":request["id"],"approved":true}))
         .await;
     other.send(json!({"type":"project_join","project_id":shop})).await;
     let session = server.sessions.list(None, 1).await.unwrap().remove(0);
-    let whole = async {
-        while server.sessions.find(&session.key).await.unwrap().totals.turns == 0 {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(20), whole).await.unwrap();
+    until_view(&server.sessions, &session.key, |view| view.totals.turns > 0).await;
 
-    let mut phone = server.phone().await;
+    let mut phone = Phone::connect(&server, "admin").await;
     let resume = json!({"type":"session_resume","sessionId":session.key,
         "lastMessageId":seen["id"],"lastMessageTimestamp":seen["timestamp"]});
     phone.send(resume).await;
@@ -283,9 +235,9 @@ async fn s2_25_a_phone_that_was_away_gets_what_it_missed_once_and_then_what_happ
 /// The last delta of a text and its end may be two messages; a phone that has the first gets only the second.
 #[tokio::test(flavor = "multi_thread")]
 async fn s2_25_a_text_whose_end_was_missed_does_not_come_again() {
-    let server = TestServer::playing(HELLO).await;
-    let shop = server.project("shop");
-    let mut phone = server.phone().await;
+    let server = phone_server(HELLO).await;
+    let shop = server.inside("shop");
+    let mut phone = Phone::connect(&server, "admin").await;
     phone.init(&shop).await;
     phone.send(json!({"type":"command","command":"Hi"})).await;
     phone.turn_ends().await;
@@ -309,7 +261,7 @@ async fn s2_25_a_text_whose_end_was_missed_does_not_come_again() {
         cursors.push(journal.append(&key, fence, vec![draft]).await.unwrap()[0].cursor);
     }
     for (seen, expected) in [(cursors[0], "A note."), (cursors[1], "A note."), (cursors[2], "")] {
-        let mut phone = server.phone().await;
+        let mut phone = Phone::connect(&server, "admin").await;
         let resume = json!({"type":"session_resume","sessionId":session.key,
             "lastMessageId":format!("{seen}:0"),"lastMessageTimestamp":0});
         phone.send(resume).await;
@@ -322,14 +274,14 @@ async fn s2_25_a_text_whose_end_was_missed_does_not_come_again() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn s2_25_what_waits_for_an_answer_is_told_to_a_phone_that_comes_back() {
-    let server = TestServer::playing(ASKS).await;
-    let shop = server.project("shop");
-    let mut phone = server.phone().await;
+    let server = phone_server(ASKS).await;
+    let shop = server.inside("shop");
+    let mut phone = Phone::connect(&server, "admin").await;
     phone.init(&shop).await;
     phone.send(json!({"type":"command","command":"Test it"})).await;
     let request = phone.receive("permission_request").await;
     drop(phone);
-    let mut phone = server.phone().await;
+    let mut phone = Phone::connect(&server, "admin").await;
     phone.send(json!({"type":"project_join","project_id":shop})).await;
     let pending = phone.receive("pending_permissions").await;
     let waiting = &pending["permissions"][0];
@@ -351,9 +303,9 @@ async fn s2_25_what_waits_for_an_answer_is_told_to_a_phone_that_comes_back() {
 /// A thousand messages are kept for a phone; an error says that older ones are in the history.
 #[tokio::test(flavor = "multi_thread")]
 async fn s2_25_no_more_than_a_thousand_messages_wait_for_a_phone() {
-    let server = TestServer::playing(HELLO).await;
-    let shop = server.project("shop");
-    let mut phone = server.phone().await;
+    let server = phone_server(HELLO).await;
+    let shop = server.inside("shop");
+    let mut phone = Phone::connect(&server, "admin").await;
     phone.init(&shop).await;
     phone.send(json!({"type":"command","command":"Hi"})).await;
     phone.turn_ends().await;
@@ -368,7 +320,7 @@ async fn s2_25_no_more_than_a_thousand_messages_wait_for_a_phone() {
         tidings_journal::Draft::new(class, jiff::Timestamp::now(), kind, event.to_string().into_bytes())
     };
     journal.append(&key, fence, (0..1500).map(draft).collect()).await.unwrap();
-    let mut phone = server.phone().await;
+    let mut phone = Phone::connect(&server, "admin").await;
     let resume = json!({"type":"session_resume","sessionId":session.key,
         "lastMessageId":"unknown","lastMessageTimestamp":0});
     phone.send(resume).await;
@@ -382,17 +334,17 @@ async fn s2_25_no_more_than_a_thousand_messages_wait_for_a_phone() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn s2_26_a_crashed_agent_is_started_again_and_the_phone_is_told() {
-    let folder = tempfile::tempdir().unwrap();
     let crash = format!("{HELLO}\n[[fault]]\nkind = \"exit\"\nat_frame = 3\ncode = 1\n");
-    let (first, later) = (stand_in::playing(&crash, folder.path()), stand_in::playing(HELLO, folder.path()));
+    let builder = phone_builder().script(HELLO);
+    let [first, later] = [&crash, HELLO].map(|script| StandIn::new(script, builder.folder.path()).carrier());
     let starts = AtomicUsize::new(0);
     let carrier = Carrier::new(move |config| match starts.fetch_add(1, Ordering::Relaxed) {
         0 => first(config),
         _ => later(config),
     });
-    let server = TestServer::with(folder, carrier).await;
-    let shop = server.project("shop");
-    let mut phone = server.phone().await;
+    let server = builder.config(|config| config.carrier = carrier).start().await;
+    let shop = server.inside("shop");
+    let mut phone = Phone::connect(&server, "admin").await;
     phone.init(&shop).await;
     phone.send(json!({"type":"command","command":"Hi"})).await;
     phone.receive_matching("session_status", |message| message["status"]["state"] == "ERROR").await;
@@ -404,13 +356,13 @@ async fn s2_26_a_crashed_agent_is_started_again_and_the_phone_is_told() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn s2_27_nobody_gets_in_without_a_credential_or_does_more_than_it_allows() {
-    let server = TestServer::playing(HELLO).await;
+    let server = phone_server(HELLO).await;
     for first in [
         json!({"type":"auth","token":"bad"}),
         json!({"type":"command","command":"Hi"}),
         json!({"type":"auth_response","publicKey":"ssh-ed25519 AAAA","signature":"…","clientVersion":"1"}),
     ] {
-        let mut phone = server.unauthenticated_phone().await;
+        let mut phone = Phone::unauthenticated(&server).await;
         phone.send(first).await;
         let refused = phone.receive("auth_error").await;
         assert_eq!(refused["code"], "UNAUTHORIZED", "{refused}");
@@ -421,9 +373,9 @@ async fn s2_27_nobody_gets_in_without_a_credential_or_does_more_than_it_allows()
         };
         assert_eq!(u16::from(closed.code), 4401);
     }
-    let shop = server.project("shop");
-    server.phone().await.init(&shop).await;
-    let mut reader = server.phone_with("reader").await;
+    let shop = server.inside("shop");
+    Phone::connect(&server, "admin").await.init(&shop).await;
+    let mut reader = Phone::connect(&server, "read").await;
     reader.send(json!({"type":"project_join","project_id":shop})).await;
     reader.receive("project_joined").await;
     for message in [
@@ -440,9 +392,9 @@ async fn s2_27_nobody_gets_in_without_a_credential_or_does_more_than_it_allows()
 
 #[tokio::test(flavor = "multi_thread")]
 async fn s2_27_what_is_left_out_is_refused_in_words() {
-    let server = TestServer::playing(HELLO).await;
-    let shop = server.project("shop");
-    let mut phone = server.phone().await;
+    let server = phone_server(HELLO).await;
+    let shop = server.inside("shop");
+    let mut phone = Phone::connect(&server, "admin").await;
     phone.init(&shop).await;
     for (message, code) in [
         (json!({"type":"command","command":"rm -rf /","isShellCommand":true}), "PERMISSION_DENIED"),
@@ -470,9 +422,9 @@ async fn s2_27_what_is_left_out_is_refused_in_words() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn s2_29_a_question_is_answered_from_a_phone() {
-    let server = TestServer::playing(QUESTION).await;
-    let shop = server.project("shop");
-    let mut phone = server.phone().await;
+    let server = phone_server(QUESTION).await;
+    let shop = server.inside("shop");
+    let mut phone = Phone::connect(&server, "admin").await;
     phone.init(&shop).await;
     phone.send(json!({"type":"command","command":"Paint it"})).await;
     let request = phone.receive("permission_request").await;
@@ -494,8 +446,8 @@ async fn s2_29_a_question_is_answered_from_a_phone() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn s2_30_a_phone_can_ask_whether_all_is_well() {
-    let server = TestServer::playing(HELLO).await;
-    let mut phone = server.phone().await;
+    let server = phone_server(HELLO).await;
+    let mut phone = Phone::connect(&server, "admin").await;
     phone.send(json!({"type":"health_check","id":"h1"})).await;
     let health = phone.receive("health_check_response").await;
     assert_eq!((&health["requestId"], &health["healthy"]), (&json!("h1"), &json!(true)));
@@ -504,9 +456,9 @@ async fn s2_30_a_phone_can_ask_whether_all_is_well() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn s2_31_a_script_stands_in_for_the_agent_and_its_past_can_be_asked_for() {
-    let server = TestServer::playing(HELLO).await;
-    let shop = server.project("shop");
-    let mut phone = server.phone().await;
+    let server = phone_server(HELLO).await;
+    let shop = server.inside("shop");
+    let mut phone = Phone::connect(&server, "admin").await;
     phone.init(&shop).await;
     phone.send(json!({"type":"command","command":"Hi"})).await;
     phone.turn_ends().await;

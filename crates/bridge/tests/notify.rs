@@ -12,18 +12,12 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use tempfile::TempDir;
-use tidings_api::{
-    Choice, CommandRequest, CreateSession, NotifySettings, PermissionAnswer, PermissionScope, SessionCommand,
-    SessionView,
-};
+use tidings_api::{CommandRequest, CreateSession, NotifySettings, SessionCommand, SessionView};
 use tidings_bridge::notify::{Notifier, Occasion, Target, TargetKind};
-use tidings_journal::MemoryStore;
-use tidings_sessions::{Caller, Sessions};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::stand_in;
+use crate::test_server::*;
 
 const ASKS: &str = r#"
     [[turn]]
@@ -81,8 +75,7 @@ impl Receiver {
     }
 
     async fn next(&mut self) -> ReceivedRequest {
-        let next = tokio::time::timeout(Duration::from_secs(20), self.received.recv());
-        next.await.expect("a notification comes").unwrap()
+        in_time(self.received.recv()).await.unwrap()
     }
 
     fn target(&self, kind: TargetKind, events: &[Occasion]) -> Target {
@@ -97,8 +90,7 @@ impl Receiver {
 
 /// Sessions that ask for permission, and a notifier.
 struct Fixture {
-    sessions: Sessions,
-    folder: TempDir,
+    server: TestServer,
     stopping: CancellationToken,
 }
 
@@ -108,37 +100,29 @@ impl Fixture {
     }
 
     async fn with_script(script: &str, targets: Vec<Target>) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let config = stand_in::config(script, folder.path());
-        let sessions = stand_in::open_sessions(&MemoryStore::default(), config).await;
+        let server = TestServer::playing(script).await;
         let stopping = CancellationToken::new();
         let soon = NotifySettings { first_after_s: 0, ..NotifySettings::default() };
         let notifier = Notifier::new(targets, Some("https://page.example".to_owned())).unwrap();
         let notifier = notifier.settings(soon).unwrap();
-        tokio::spawn(notifier.run(sessions.clone(), stopping.clone()));
-        Fixture { sessions, folder, stopping }
+        tokio::spawn(notifier.run(server.sessions.clone(), stopping.clone()));
+        Fixture { server, stopping }
     }
 
     async fn ask(&self) -> SessionView {
-        let cwd = self.folder.path().canonicalize().unwrap().join("shop");
-        std::fs::create_dir_all(&cwd).unwrap();
-        let cwd = cwd.to_str().unwrap().to_owned();
-        let new = CreateSession { cwd, prompt: Some("Make it".to_owned()), ..CreateSession::default() };
-        self.sessions.create(&Caller::admin("me"), new).await.unwrap().0
+        let (cwd, prompt) = (self.server.inside("shop"), Some("Make it".to_owned()));
+        let new = CreateSession { cwd, prompt, ..CreateSession::default() };
+        self.server.sessions.create(&me(), new).await.unwrap().0
     }
 
     async fn allow(&self, session: &SessionView, tool_use_id: &str) {
-        let answer = PermissionAnswer {
-            decision: Choice::Allow,
-            scope: PermissionScope::Once,
-            updated_input: None,
-            message: None,
-            interrupt: false,
-            digest: None,
-            client_id: None,
-        };
-        let caller = Caller::admin("me");
-        self.sessions.answer_permission(&caller, &session.key, tool_use_id, answer).await.unwrap();
+        self.server.sessions.answer_permission(&me(), &session.key, tool_use_id, yes()).await.unwrap();
+    }
+
+    /// The id of the first open request of a session.
+    async fn asked(&self, session: &SessionView) -> String {
+        let open = async || self.server.sessions.permissions(Some(&session.key)).await.unwrap();
+        until(open, |open| !open.is_empty()).await[0].tool_use_id.clone()
     }
 }
 
@@ -203,13 +187,7 @@ async fn s2_29_details_are_told_where_the_owner_wants_it_and_only_of_what_is_wan
     target.include_details = true;
     let fixture = Fixture::with_targets(vec![target]).await;
     let session = fixture.ask().await;
-    let asked = loop {
-        let waiting = fixture.sessions.permissions(Some(&session.key)).await.unwrap();
-        if let Some(permission) = waiting.first() {
-            break permission.tool_use_id.clone();
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    };
+    let asked = fixture.asked(&session).await;
     fixture.allow(&session, &asked).await;
     let ended = receiver.next().await.json();
     assert_eq!(ended["event"], "turn_ended", "the permission was not wanted");
@@ -300,16 +278,12 @@ async fn an_agent_that_dies_in_a_turn_has_failed_and_one_that_is_stopped_has_not
     let fixture =
         Fixture::with_targets(vec![receiver.target(TargetKind::Webhook, &[Occasion::Failed])]).await;
     let session = fixture.ask().await;
-    while fixture.sessions.permissions(Some(&session.key)).await.unwrap().is_empty() {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    fixture.asked(&session).await;
     let stop = CommandRequest::default();
-    fixture.sessions.command(&Caller::admin("me"), &session.key, SessionCommand::Stop, stop).await.unwrap();
+    fixture.server.sessions.command(&me(), &session.key, SessionCommand::Stop, stop).await.unwrap();
     let other = fixture.ask().await;
-    while fixture.sessions.permissions(Some(&other.key)).await.unwrap().is_empty() {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    fixture.sessions.drain().await;
+    fixture.asked(&other).await;
+    fixture.server.sessions.drain().await;
     tokio::time::sleep(Duration::from_millis(200)).await;
     let notification = receiver.received.try_recv().ok().map(|received| received.body);
     assert_eq!(notification, None, "these were ended by the user");

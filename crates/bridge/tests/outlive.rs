@@ -9,19 +9,17 @@ use std::fmt::Write as _;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tidings_agent::UiMessage;
-use tidings_api::{CommandRequest, Input, QueueState, ServerPhase, SessionCommand};
-use tidings_journal::broadcast::{Broadcast, Delivery, SubscribeOptions};
-use tidings_journal::{Handle, Journal as _, Max, SessionName, SqliteJournal};
+use tidings_api::{CommandRequest, QueueState, ServerPhase, SessionCommand};
+use tidings_journal::broadcast::SubscribeOptions;
+use tidings_journal::{Handle, SessionName, SqliteJournal};
 use tidings_rehearsal::Chance;
-use tidings_sessions::{Caller, Config, Sessions};
+use tidings_sessions::Sessions;
 use tokio::task::JoinHandle;
 
-/// Limit for every wait; most take milliseconds.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::test_server::*;
 
 /// Turns of a script: more than one run plays.
 const TURNS: usize = 400;
@@ -57,16 +55,17 @@ impl Drop for Server {
     }
 }
 
-fn program() -> PathBuf {
+/// A program of this crate's `examples/`, which cargo builds beside the tests.
+pub(crate) fn child_program() -> PathBuf {
     let test = std::env::current_exe().unwrap();
-    let program = test.ancestors().nth(2).unwrap().join("examples/mortal_server");
+    let program = test.ancestors().nth(2).unwrap().join("examples/child_server");
     assert!(program.exists(), "run `cargo build -p tidings-bridge --all-features --examples` first");
     program
 }
 
 pub(crate) fn server(kind: &str, folder: &Path) -> Server {
     let log = std::fs::OpenOptions::new().append(true).create(true).open(folder.join("log")).unwrap();
-    let mut command = Command::new(program());
+    let mut command = Command::new(child_program());
     command.arg(kind).arg(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
     Server(command.spawn().unwrap())
 }
@@ -152,8 +151,8 @@ async fn kill_again_and_again(kills: u64, chance: &mut Chance, what: &str) -> us
 /// the agent took the prompt. The next server reports that, and resends the prompt only on a user's request.
 #[tokio::test]
 async fn f103_a_prompt_of_which_nobody_knows_is_in_doubt_and_not_said_again() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path().canonicalize().unwrap();
+    let builder = TestServer::builder().journal(TestJournal::File);
+    let folder = builder.root();
     std::fs::write(folder.join("script.toml"), "[[turn]]\ntext = \"Hello.\"\nrepeat = true\n").unwrap();
     std::fs::write(folder.join("mute"), "").unwrap();
     let mut child = server("alone", &folder);
@@ -177,12 +176,12 @@ async fn f103_a_prompt_of_which_nobody_knows_is_in_doubt_and_not_said_again() {
     let shown = prompts_in(&before);
     assert!(shown.is_empty() || shown == ["first"], "{shown:?}");
 
-    let ada = Caller::admin("ada");
+    let ada = me();
     let queue = async |sessions: &Sessions| {
         let queue = sessions.queue("1").await.unwrap().into_iter();
         queue.map(|queued| (queued.id, queued.content, queued.state)).collect::<Vec<_>>()
     };
-    let sessions = next_server(&folder).await;
+    let sessions = next_server(&builder).await;
     assert_eq!(sessions.find("1").await.unwrap().state, ServerPhase::Interrupted);
     let doubtful = queue(&sessions).await;
     let [(id, content, QueueState::Uncertain)] = &doubtful[..] else { panic!("{doubtful:?}") };
@@ -191,23 +190,22 @@ async fn f103_a_prompt_of_which_nobody_knows_is_in_doubt_and_not_said_again() {
     let done = answered(&sessions, "/clear").await;
     sessions.command(&ada, "1", SessionCommand::Clear, CommandRequest::default()).await.unwrap();
     done.await.unwrap();
-    let say = async |sessions: &Sessions, text: &str| {
+    let ask = async |sessions: &Sessions, text: &str| {
         let done = answered(sessions, text).await;
-        let input = Input { content: text.to_owned(), ..Input::default() };
-        sessions.input(&ada, "1", input).await.unwrap();
+        sessions.input(&ada, "1", say(text)).await.unwrap();
         done.await.unwrap();
     };
-    say(&sessions, "second").await;
+    ask(&sessions, "second").await;
     assert_eq!(queue(&sessions).await, doubtful);
     sessions.drain().await;
     sessions.broadcast().journal().close().await.unwrap();
     drop(sessions);
-    let sessions = next_server(&folder).await;
+    let sessions = next_server(&builder).await;
     assert_eq!(queue(&sessions).await, doubtful, "it is still in doubt");
 
     sessions.cancel(&ada, "1", id).await.unwrap();
     assert_eq!(queue(&sessions).await, []);
-    say(&sessions, content).await;
+    ask(&sessions, content).await;
     sessions.drain().await;
     sessions.broadcast().journal().close().await.unwrap();
     drop(sessions);
@@ -228,33 +226,23 @@ fn prompts_in(events: &[UiMessage]) -> Vec<&str> {
     prompts.collect()
 }
 
-/// A server in this process, without hosts.
-async fn next_server(folder: &Path) -> Sessions {
-    let journal = SqliteJournal::open(folder.join("journal.db"), &crate::stand_in::opening()).unwrap();
-    let mut config = Config::default();
-    let path = |name: &str| folder.join(name).display().to_string();
-    config.claude = Some(program());
-    config.claude_args = vec!["claude".to_owned(), path("script.toml"), path("config")];
-    Sessions::open(Broadcast::new(Arc::new(journal)), config).await.unwrap()
+/// Sessions in this process, without hosts.
+async fn next_server(builder: &Builder) -> Sessions {
+    let path = |name: &str| builder.folder.path().join(name).display().to_string();
+    let builder = builder.clone().config(|config| {
+        config.claude = Some(child_program());
+        config.claude_args = vec!["claude".to_owned(), path("script.toml"), path("config")];
+    });
+    builder.start().await.sessions
 }
 
 /// Waits until a later prompt of the session is answered.
 async fn answered(sessions: &Sessions, text: &str) -> JoinHandle<()> {
     let (head, text) = (sessions.find("1").await.unwrap().cursor.parse().unwrap(), text.to_owned());
-    let (_, mut events) = sessions.subscribe("1", SubscribeOptions::after(Some(head))).await.unwrap();
+    let mut events = TestSubscriber::new(sessions, "1", SubscribeOptions::after(Some(head))).await;
     tokio::spawn(async move {
-        let found = async {
-            let mut is_said = false;
-            loop {
-                let Delivery::Event(event) = events.next().await.unwrap() else { panic!("cut off") };
-                match serde_json::from_slice(&event.body).unwrap() {
-                    UiMessage::UserPrompt(said) => is_said |= said.text == text,
-                    UiMessage::Complete { .. } if is_said => return,
-                    _ => {}
-                }
-            }
-        };
-        tokio::time::timeout(PATIENCE, found).await.unwrap();
+        events.until(|event| matches!(event, UiMessage::UserPrompt(said) if said.text == text)).await;
+        events.complete().await;
     })
 }
 
@@ -271,16 +259,8 @@ fn complaints(folder: &Path) -> String {
 }
 
 async fn read(folder: &Path) -> Vec<UiMessage> {
-    let journal = SqliteJournal::open(folder.join("journal.db"), &crate::stand_in::opening()).unwrap();
-    let session = journal.session(&SessionName::Handle(Handle::new(1))).await.unwrap();
-    let mut after = None;
-    let mut all = Vec::new();
-    loop {
-        let page = journal.read(&session.key, after, Max::default()).await.unwrap();
-        let Some(last) = page.events.last() else { return all };
-        after = Some(last.cursor);
-        all.extend(page.events.iter().map(|event| serde_json::from_slice(&event.body).unwrap()));
-    }
+    let journal = SqliteJournal::open(folder.join("journal.db"), &opening()).unwrap();
+    stored_events(&journal, &SessionName::Handle(Handle::new(1))).await
 }
 
 async fn events(folder: &Path) -> Vec<String> {

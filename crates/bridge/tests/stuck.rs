@@ -120,7 +120,7 @@ impl Server {
     fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut command = Command::new(program());
-        command.arg(folder.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.arg("publishing").arg(folder.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
         // Otherwise glibc keeps freed long events in the arena of each thread, and the memory says nothing.
         command.env("MALLOC_MMAP_THRESHOLD_", "1048576");
         let mut child = command.spawn().unwrap();
@@ -252,7 +252,7 @@ fn line(reader: &mut impl std::io::BufRead) -> String {
 /// A program of this crate's `examples/`, which cargo builds beside the tests.
 fn program() -> PathBuf {
     let test = std::env::current_exe().unwrap();
-    let program = test.ancestors().nth(2).unwrap().join("examples/publishing_server");
+    let program = test.ancestors().nth(2).unwrap().join("examples/child_server");
     assert!(program.exists(), "run `cargo build -p tidings-bridge --examples` first: {}", program.display());
     program
 }

@@ -6,18 +6,18 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use axum::Extension;
 use jiff::tz::TimeZone;
 use serde_json::{Value, json};
-use tidings_agent::Clock;
 use tidings_api::Scope;
-use tidings_bridge::api::{self, Api, Transcripts};
-use tidings_journal::{Class, Draft, Key, Kind, MemoryStore, NewSession, SessionChange};
+use tidings_bridge::api::Transcripts;
+use tidings_journal::{Class, Draft, Key, Kind, NewSession, SessionChange};
 use tidings_protocol::ui::{PermissionResolved, Resolution, UiMessage};
+use tidings_sessions::Caller;
 use tidings_sessions::archive::Archive;
-use tidings_sessions::{Caller, Config, Sessions};
 use tidings_transcript::list::{self, ListFilter};
 use tidings_transcript::roots::Roots;
+
+use crate::test_server::{Builder, TestClock, TestServer};
 
 const SHOP: &str = "aaaaaaaa-0000-4000-8000-000000000001";
 const BLOG: &str = "bbbbbbbb-0000-4000-8000-000000000002";
@@ -71,51 +71,28 @@ fn write(root: &Path, folder: &str, id: &str, lines: &[Value]) {
     std::fs::write(folder.join(format!("{id}.jsonl")), lines.join("\n") + "\n").unwrap();
 }
 
-/// A server without authentication: every request comes from `caller`.
-struct Server {
-    address: String,
-    http: reqwest::Client,
+/// The API over the sessions in a configuration folder. Every request comes from `caller`.
+fn over(builder: Builder, root: &Path, caller: Caller) -> Builder {
+    let root = root.to_owned();
+    builder.api_for(
+        move |_| Some(caller.clone()),
+        move |api| {
+            let clock = TestClock::at(NOW).clock();
+            api.transcripts = Transcripts::new(vec![root.clone()], None, clock, TimeZone::UTC);
+            let (folder, config_dir) = (root.join("archive"), root.clone());
+            api.archive = Some(Archive { folder, config_dir, bytes_max: 1 << 20 });
+        },
+    )
 }
 
-impl Server {
-    async fn start(root: &Path, caller: Caller) -> Self {
-        let sessions = crate::stand_in::open_sessions(&MemoryStore::default(), Config::default()).await;
-        Self::of(root, caller, sessions).await
-    }
-
-    async fn of(root: &Path, caller: Caller, sessions: Sessions) -> Self {
-        let mut api = Api::new(sessions);
-        let clock = Clock::from_fn(|| NOW.parse().unwrap());
-        api.transcripts = Transcripts::new(vec![root.to_owned()], None, clock, TimeZone::UTC);
-        let (folder, config_dir) = (root.join("archive"), root.to_owned());
-        api.archive = Some(Archive { folder, config_dir, bytes_max: 1 << 20 });
-        let router = api::router(api).layer(Extension(caller));
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = format!("http://{}", listener.local_addr().unwrap());
-        tokio::spawn(async move { axum::serve(listener, router).await });
-        Server { address, http: tidings_bridge::http_client().build().unwrap() }
-    }
-
-    async fn get(&self, path: &str) -> (u16, Value) {
-        self.send(self.http.get(format!("{}{path}", self.address))).await
-    }
-
-    async fn call(&self, method: reqwest::Method, path: &str, body: Value) -> (u16, Value) {
-        self.send(self.http.request(method, format!("{}{path}", self.address)).json(&body)).await
-    }
-
-    async fn send(&self, request: reqwest::RequestBuilder) -> (u16, Value) {
-        let answer = request.send().await.unwrap();
-        let status = answer.status().as_u16();
-        let body = answer.bytes().await.unwrap();
-        (status, if body.is_empty() { Value::Null } else { serde_json::from_slice(&body).unwrap() })
-    }
+async fn start(root: &Path, caller: Caller) -> TestServer {
+    over(TestServer::builder(), root, caller).start().await
 }
 
 /// A session of the server that has used a session of the CLI, with these totals and events.
-async fn server_session(cli_session: &str, cwd: &str, totals: Value, events: &[UiMessage]) -> Sessions {
-    let sessions = crate::stand_in::open_sessions(&MemoryStore::default(), Config::default()).await;
-    let journal = sessions.broadcast().journal();
+async fn server_session(cli_session: &str, cwd: &str, totals: Value, events: &[UiMessage]) -> TestServer {
+    let server = TestServer::builder().start().await;
+    let journal = server.journal();
     let key = Key::new("till").unwrap();
     let settings = json!({"totals": totals, "launch": {"model": "claude-sonnet-4-5"}}).to_string();
     let row = NewSession { settings, ..NewSession::new(key.clone(), cwd, NOW.parse().unwrap()) };
@@ -128,7 +105,7 @@ async fn server_session(cli_session: &str, cwd: &str, totals: Value, events: &[U
         Draft::new(Class::Durable, NOW.parse().unwrap(), Kind::new("PermissionResolved").unwrap(), body)
     };
     journal.append(&key, fence, events.iter().map(draft).collect()).await.unwrap();
-    sessions
+    server
 }
 
 /// A compaction leaves no line in the file, and the agent has reported it.
@@ -138,23 +115,23 @@ async fn p39_the_history_and_the_sums_show_the_cost_that_the_session_shows() {
     // Three responses of 1,000 tokens at $3 and 100 at $15 per million.
     let (listed, all) = (0.0135, 0.0835);
     let totals = json!({"turns": 3, "cost_usd": all, "input_tokens": 0, "output_tokens": 0});
-    let sessions = server_session(SHOP, "/home/dev/shop", totals, &[]).await;
-    let compacted = Server::of(root.path(), Caller::admin("me"), sessions).await;
-    let plain = Server::start(root.path(), Caller::admin("me")).await;
+    let used = server_session(SHOP, "/home/dev/shop", totals, &[]).await;
+    let compacted = over(used.again(), root.path(), Caller::admin("me")).start().await;
+    let plain = start(root.path(), Caller::admin("me")).await;
     let is = |value: &Value, expected: f64| {
         let found = value.as_f64().unwrap_or_else(|| panic!("{value}"));
         assert!((found - expected).abs() < 1e-9, "{found} instead of {expected}");
     };
     for (server, of_shop) in [(&plain, listed), (&compacted, all)] {
-        let (_, list) = server.get("/v1/transcripts").await;
+        let (_, list) = server.get("", "/v1/transcripts").await;
         let items = list["items"].as_array().unwrap();
         is(&items.iter().find(|item| item["id"] == SHOP).unwrap()["cost_usd"], of_shop);
         is(&items.iter().find(|item| item["id"] == BLOG).unwrap()["cost_usd"], 0.0045);
-        let (_, cost) = server.get("/v1/transcripts/cost?by=session").await;
+        let (_, cost) = server.get("", "/v1/transcripts/cost?by=session").await;
         let rows = cost["rows"].as_array().unwrap();
         is(&rows.iter().find(|row| row["key"] == SHOP).unwrap()["cost_usd"], of_shop);
         is(&cost["total"]["cost_usd"], of_shop + 0.0045);
-        let (_, summary) = server.get("/v1/transcripts/summary").await;
+        let (_, summary) = server.get("", "/v1/transcripts/summary").await;
         is(&summary["month_cost_usd"], of_shop + 0.0045);
     }
 }
@@ -178,10 +155,10 @@ async fn p37_a_session_on_disk_shows_the_input_that_ran() {
     let mut answer = PermissionResolved::new(1, "toolu_1", Resolution::Allowed);
     answer.updated_input = Some(json!({"command": "echo would remove build"}));
     let totals = json!({"turns": 0, "cost_usd": 0.0, "input_tokens": 0, "output_tokens": 0});
-    let sessions = server_session(SHOP, "/home/dev/shop", totals, &[answer.into()]).await;
-    let server = Server::of(root.path(), Caller::admin("me"), sessions).await;
+    let used = server_session(SHOP, "/home/dev/shop", totals, &[answer.into()]).await;
+    let server = over(used.again(), root.path(), Caller::admin("me")).start().await;
     for path in ["events", "calls/toolu_1"] {
-        let (status, shown) = server.get(&format!("/v1/transcripts/{SHOP}/{path}")).await;
+        let (status, shown) = server.get("", &format!("/v1/transcripts/{SHOP}/{path}")).await;
         assert_eq!(status, 200, "{shown}");
         let events = shown["events"].as_array().unwrap();
         let resolved: Vec<&Value> =
@@ -202,10 +179,10 @@ async fn p41_the_input_that_ran_is_found_at_its_call() {
     let mut answer = PermissionResolved::new(1, "toolu_1", Resolution::Allowed);
     answer.updated_input = Some(json!({"command": "ls build"}));
     let totals = json!({"turns": 0, "cost_usd": 0.0, "input_tokens": 0, "output_tokens": 0});
-    let sessions = server_session(SHOP, "/home/dev/shop", totals, &[answer.into()]).await;
+    let used = server_session(SHOP, "/home/dev/shop", totals, &[answer.into()]).await;
 
-    let server = Server::of(root.path(), Caller::admin("me"), sessions.clone()).await;
-    let (status, hits) = server.get("/v1/transcripts/search?q=ls%20build").await;
+    let server = over(used.again(), root.path(), Caller::admin("me")).start().await;
+    let (status, hits) = server.get("", "/v1/transcripts/search?q=ls%20build").await;
     assert_eq!(status, 200, "{hits}");
     let hit = &hits["items"][0];
     assert_eq!(
@@ -215,16 +192,16 @@ async fn p41_the_input_that_ran_is_found_at_its_call() {
     );
     // A caller who may not see the session does not see its inputs.
     let other = Caller { folders: vec!["/home/dev/shop".to_owned()], ..Caller::admin("me") };
-    let server = Server::of(root.path(), other, sessions).await;
-    let (_, hits) = server.get("/v1/transcripts/search?q=ls%20build").await;
+    let server = over(used.again(), root.path(), other).start().await;
+    let (_, hits) = server.get("", "/v1/transcripts/search?q=ls%20build").await;
     assert_eq!(hits["items"], json!([]));
 }
 
 #[tokio::test]
 async fn sessions_are_listed_as_the_command_lists_them_and_in_pages() {
     let root = sessions_on_disk();
-    let server = Server::start(root.path(), Caller::admin("me")).await;
-    let (status, all) = server.get("/v1/transcripts").await;
+    let server = start(root.path(), Caller::admin("me")).await;
+    let (status, all) = server.get("", "/v1/transcripts").await;
     assert_eq!(status, 200, "{all}");
     let items = all["items"].as_array().unwrap();
     let found = Roots::new([root.path()]).scan().unwrap();
@@ -243,45 +220,45 @@ async fn sessions_are_listed_as_the_command_lists_them_and_in_pages() {
     assert_eq!((&shop["turns"], &shop["branches"]), (&json!(3), &json!(1)), "{shop}");
     assert!(shop["cost_usd"].as_f64().unwrap() > 0.0);
 
-    let (_, first) = server.get("/v1/transcripts?limit=1").await;
+    let (_, first) = server.get("", "/v1/transcripts?limit=1").await;
     let next = first["next"].as_str().unwrap();
     assert_eq!((&first["items"][0]["id"], &first["prev"]), (&items[0]["id"], &Value::Null));
-    let (_, second) = server.get(&format!("/v1/transcripts?limit=1&after={next}")).await;
+    let (_, second) = server.get("", &format!("/v1/transcripts?limit=1&after={next}")).await;
     assert_eq!((&second["items"][0]["id"], &second["next"]), (&items[1]["id"], &Value::Null));
     let prev = second["prev"].as_str().unwrap();
-    let (_, back) = server.get(&format!("/v1/transcripts?limit=1&before={prev}")).await;
+    let (_, back) = server.get("", &format!("/v1/transcripts?limit=1&before={prev}")).await;
     assert_eq!(back["items"], first["items"]);
-    let (status, gone) = server.get("/v1/transcripts?after=unknown").await;
+    let (status, gone) = server.get("", "/v1/transcripts?after=unknown").await;
     assert_eq!((status, &gone["code"]), (410, &json!("gone")));
 }
 
 #[tokio::test]
 async fn one_session_is_given_as_events_of_its_active_branch_or_of_another() {
     let root = sessions_on_disk();
-    let server = Server::start(root.path(), Caller::admin("me")).await;
+    let server = start(root.path(), Caller::admin("me")).await;
     let texts = |answer: &Value| -> Vec<String> {
         let events = answer["events"].as_array().unwrap().iter();
         events.filter_map(|event| Some(event["TextChunk"]["text"].as_str()?.to_owned())).collect()
     };
-    let (status, active) = server.get(&format!("/v1/transcripts/{SHOP}/events")).await;
+    let (status, active) = server.get("", &format!("/v1/transcripts/{SHOP}/events")).await;
     assert_eq!(status, 200, "{active}");
     assert_eq!(texts(&active), ["The till is mended.", "It is blue now."]);
     assert_eq!((&active["from"], &active["more"]), (&json!(1), &json!(false)));
     assert_eq!(active["transcript"]["id"], SHOP);
 
-    let (_, branches) = server.get(&format!("/v1/transcripts/{SHOP}/branches")).await;
+    let (_, branches) = server.get("", &format!("/v1/transcripts/{SHOP}/branches")).await;
     let branches = branches["items"].as_array().unwrap();
     let told: Vec<_> = branches.iter().map(|it| (&it["state"], &it["leaf"])).collect();
     assert_eq!(told, [(&json!("active"), &json!("a3")), (&json!("abandoned"), &json!("a2"))]);
     assert_eq!((&branches[1]["fork"], &branches[1]["prompt"]), (&json!("a1"), &json!("Paint it red")));
-    let (_, other) = server.get(&format!("/v1/transcripts/{SHOP}/events?leaf=a2")).await;
+    let (_, other) = server.get("", &format!("/v1/transcripts/{SHOP}/events?leaf=a2")).await;
     assert_eq!(texts(&other), ["The till is mended.", "It is red now."]);
 
-    let (_, tail) = server.get(&format!("/v1/transcripts/{SHOP}/events?limit=9")).await;
+    let (_, tail) = server.get("", &format!("/v1/transcripts/{SHOP}/events?limit=9")).await;
     assert_eq!(texts(&tail), ["It is blue now."], "{tail}");
     assert_eq!(tail["more"], true);
     let before = tail["from"].as_u64().unwrap();
-    let (_, head) = server.get(&format!("/v1/transcripts/{SHOP}/events?before={before}")).await;
+    let (_, head) = server.get("", &format!("/v1/transcripts/{SHOP}/events?before={before}")).await;
     assert_eq!((texts(&head), &head["more"]), (vec!["The till is mended.".to_owned()], &json!(false)));
 }
 
@@ -325,20 +302,20 @@ fn long_results(root: &Path) -> String {
 async fn results_that_a_page_cuts_are_returned_whole() {
     let root = tempfile::tempdir().unwrap();
     let output = long_results(root.path());
-    let server = Server::start(root.path(), Caller::admin("me")).await;
+    let server = start(root.path(), Caller::admin("me")).await;
     let results = |answer: &Value| -> Vec<String> {
         let events = answer["events"].as_array().unwrap().iter();
         events.filter_map(|event| Some(event["ToolCompleted"]["result"].as_str()?.to_owned())).collect()
     };
-    let (_, short) = server.get(&format!("/v1/transcripts/{SHOP}/events")).await;
+    let (_, short) = server.get("", &format!("/v1/transcripts/{SHOP}/events")).await;
     let shown = results(&short);
     assert!(shown[0].starts_with("line 1\n") && shown[0].ends_with("\nline 20000\n"), "{shown:?}");
     assert!(shown[0].len() <= 8 << 10);
-    let (_, whole) = server.get(&format!("/v1/transcripts/{SHOP}/events?results=whole")).await;
+    let (_, whole) = server.get("", &format!("/v1/transcripts/{SHOP}/events?results=whole")).await;
     assert_eq!(results(&whole), [output.as_str()]);
 
     for id in ["toolu_left", "toolu_right"] {
-        let (status, call) = server.get(&format!("/v1/transcripts/{SHOP}/calls/{id}")).await;
+        let (status, call) = server.get("", &format!("/v1/transcripts/{SHOP}/calls/{id}")).await;
         assert_eq!((status, &call["tool_use_id"]), (200, &json!(id)), "{call}");
         assert_eq!(results(&call), [output.as_str()], "on whatever branch it is");
         let events = call["events"].as_array().unwrap();
@@ -346,9 +323,9 @@ async fn results_that_a_page_cuts_are_returned_whole() {
         let details = events.iter().find_map(|event| event["ToolDetails"]["tool_use_result"].as_object());
         assert_eq!(details.unwrap()["stdout"], output);
     }
-    let (status, problem) = server.get(&format!("/v1/transcripts/{SHOP}/calls/toolu")).await;
+    let (status, problem) = server.get("", &format!("/v1/transcripts/{SHOP}/calls/toolu")).await;
     assert_eq!((status, &problem["code"]), (404, &json!("not_found")));
-    let (status, _) = server.get(&format!("/v1/transcripts/{SHOP}/events?results=some")).await;
+    let (status, _) = server.get("", &format!("/v1/transcripts/{SHOP}/events?results=some")).await;
     assert_eq!(status, 400);
 }
 
@@ -381,7 +358,7 @@ async fn the_attachments_of_a_prompt_are_returned_whole() {
             line("u2", json!("q1"), json!({"message":{"role":"user","content":"Nothing with it"}})),
         ],
     );
-    let server = Server::start(root.path(), Caller::admin("me")).await;
+    let server = start(root.path(), Caller::admin("me")).await;
     let first = json!({"media_type":"image/png","data":"Zmlyc3Q="});
     let bill = json!({"media_type":"application/pdf","data":"YmlsbA==","name":"bill.pdf"});
     let notes = json!({"media_type":"text/plain","data":"QUI=","name":"a.txt"});
@@ -392,14 +369,14 @@ async fn the_attachments_of_a_prompt_are_returned_whole() {
         ("sent", json!([second])),
         ("u2", json!([])),
     ] {
-        let (status, prompt) = server.get(&format!("/v1/transcripts/{SHOP}/prompts/{uuid}")).await;
+        let (status, prompt) = server.get("", &format!("/v1/transcripts/{SHOP}/prompts/{uuid}")).await;
         assert_eq!((status, prompt), (200, json!({"uuid": uuid, "attachments": attachments})));
     }
-    let (status, problem) = server.get(&format!("/v1/transcripts/{SHOP}/prompts/u9")).await;
+    let (status, problem) = server.get("", &format!("/v1/transcripts/{SHOP}/prompts/u9")).await;
     assert_eq!((status, &problem["code"]), (404, &json!("not_found")));
     let elsewhere = Caller { folders: vec!["/srv".into()], ..Caller::admin("me") };
-    let server = Server::start(root.path(), elsewhere).await;
-    assert_eq!(server.get(&format!("/v1/transcripts/{SHOP}/prompts/u1")).await.0, 404);
+    let server = start(root.path(), elsewhere).await;
+    assert_eq!(server.get("", &format!("/v1/transcripts/{SHOP}/prompts/u1")).await.0, 404);
 }
 
 /// An event can be longer than a page; paging back must still get past it.
@@ -407,12 +384,12 @@ async fn the_attachments_of_a_prompt_are_returned_whole() {
 async fn paging_gets_past_a_prompt_that_is_longer_than_a_page() {
     let root = tempfile::tempdir().unwrap();
     long_results(root.path());
-    let server = Server::start(root.path(), Caller::admin("me")).await;
+    let server = start(root.path(), Caller::admin("me")).await;
     for results in ["short", "whole"] {
         let mut path = format!("/v1/transcripts/{SHOP}/events?results={results}");
         let mut prompts = Vec::new();
         for _ in 0..20 {
-            let (status, page) = server.get(&path).await;
+            let (status, page) = server.get("", &path).await;
             assert_eq!(status, 200, "{page}");
             let said = |event: &Value| Some(event["UserPrompt"]["text"].as_str()?.len());
             prompts.extend(page["events"].as_array().unwrap().iter().rev().filter_map(said));
@@ -430,12 +407,12 @@ async fn paging_gets_past_a_prompt_that_is_longer_than_a_page() {
 async fn f126_an_id_cannot_leave_the_folder() {
     let root = sessions_on_disk();
     std::fs::write(root.path().join("secret.jsonl"), "{}").unwrap();
-    let server = Server::start(root.path(), Caller::admin("me")).await;
+    let server = start(root.path(), Caller::admin("me")).await;
     let path = root.path().join("secret.jsonl").display().to_string();
     for id in ["../secret", "secret.jsonl", &path, &SHOP[..8], "", "%00"] {
         let id = id.bytes().map(|byte| format!("%{byte:02x}")).collect::<Vec<_>>().concat();
         for rest in ["", "/events", "/branches", "/calls/x", "/prompts/x"] {
-            let answer = server.http.get(format!("{}/v1/transcripts/{id}{rest}", server.address));
+            let answer = server.http.get(server.url(&format!("/v1/transcripts/{id}{rest}")));
             let status = answer.send().await.unwrap().status().as_u16();
             assert!((400..405).contains(&status) || id.is_empty(), "{id}{rest}: {status}");
         }
@@ -445,8 +422,8 @@ async fn f126_an_id_cannot_leave_the_folder() {
 #[tokio::test]
 async fn text_is_found_with_its_place() {
     let root = sessions_on_disk();
-    let server = Server::start(root.path(), Caller::admin("me")).await;
-    let (status, hits) = server.get("/v1/transcripts/search?q=till&role=assistant").await;
+    let server = start(root.path(), Caller::admin("me")).await;
+    let (status, hits) = server.get("", "/v1/transcripts/search?q=till&role=assistant").await;
     assert_eq!(status, 200, "{hits}");
     let items = hits["items"].as_array().unwrap();
     assert_eq!(items.len(), 2, "{hits}");
@@ -456,26 +433,26 @@ async fn text_is_found_with_its_place() {
         assert_eq!(String::from_utf16(&units[place("start")..place("end")]).unwrap(), "till");
         assert_eq!(hit["role"], "assistant");
     }
-    let (_, one) = server.get("/v1/transcripts/search?q=till&limit=1").await;
+    let (_, one) = server.get("", "/v1/transcripts/search?q=till&limit=1").await;
     assert_eq!((one["items"].as_array().unwrap().len(), &one["more"]), (1, &json!(true)));
-    let (status, wrong) = server.get("/v1/transcripts/search?q=(&regex=true").await;
+    let (status, wrong) = server.get("", "/v1/transcripts/search?q=(&regex=true").await;
     assert_eq!((status, &wrong["code"]), (400, &json!("invalid")));
 }
 
 #[tokio::test]
 async fn figures_and_dollars_are_those_of_the_commands() {
     let root = sessions_on_disk();
-    let server = Server::start(root.path(), Caller::admin("me")).await;
-    let (_, stats) = server.get("/v1/transcripts/stats").await;
+    let server = start(root.path(), Caller::admin("me")).await;
+    let (_, stats) = server.get("", "/v1/transcripts/stats").await;
     assert_eq!((&stats["sessions"], &stats["turns"], &stats["branches"]), (&json!(2), &json!(4), &json!(1)));
-    let (_, report) = server.get("/v1/transcripts/cost?by=project").await;
+    let (_, report) = server.get("", "/v1/transcripts/cost?by=project").await;
     assert_eq!(report["total"]["responses"], 4, "{report}");
     let keys: Vec<_> = report["rows"].as_array().unwrap().iter().map(|row| row["key"].clone()).collect();
     assert_eq!(keys, ["/home/dev/shop", "/home/dev/blog"], "the dearest first");
-    let (_, day) = server.get("/v1/transcripts/cost?since=2026-11-14&until=2026-11-14&tz=UTC").await;
+    let (_, day) = server.get("", "/v1/transcripts/cost?since=2026-11-14&until=2026-11-14&tz=UTC").await;
     assert_eq!(day["rows"][0]["key"], "2026-11-14", "{day}");
     for wrong in ["tz=Nowhere", "since=yesterday", "by=mood", "since=2026-11-14&until=2026-11-13"] {
-        let (code, problem) = server.get(&format!("/v1/transcripts/cost?{wrong}")).await;
+        let (code, problem) = server.get("", &format!("/v1/transcripts/cost?{wrong}")).await;
         assert_eq!((code, &problem["code"]), (400, &json!("invalid")), "{wrong}");
     }
 }
@@ -491,8 +468,8 @@ async fn the_summary_says_what_the_cli_will_delete_within_a_week() {
     };
     age(SHOP, "-home-dev-shop", 25);
     age(BLOG, "-home-dev-blog", 1);
-    let server = Server::start(root.path(), Caller::admin("me")).await;
-    let (status, summary) = server.get("/v1/transcripts/summary").await;
+    let server = start(root.path(), Caller::admin("me")).await;
+    let (status, summary) = server.get("", "/v1/transcripts/summary").await;
     assert_eq!(status, 200, "{summary}");
     assert_eq!((&summary["sessions"], &summary["projects"]), (&json!(2), &json!(2)));
     assert_eq!((&summary["cleanup_days"], &summary["cleanup_sessions"]), (&json!(30), &json!(1)));
@@ -504,10 +481,10 @@ async fn the_summary_says_what_the_cli_will_delete_within_a_week() {
 
 #[tokio::test]
 async fn a_machine_without_sessions_has_an_empty_list() {
-    let server = Server::start(Path::new("/nowhere/at/all"), Caller::admin("me")).await;
-    let (status, list) = server.get("/v1/transcripts").await;
+    let server = start(Path::new("/nowhere/at/all"), Caller::admin("me")).await;
+    let (status, list) = server.get("", "/v1/transcripts").await;
     assert_eq!((status, &list["items"]), (200, &json!([])));
-    let (status, summary) = server.get("/v1/transcripts/summary").await;
+    let (status, summary) = server.get("", "/v1/transcripts/summary").await;
     assert_eq!((status, &summary["sessions"]), (200, &json!(0)));
 }
 
@@ -520,16 +497,16 @@ async fn a_credential_for_one_folder_sees_no_other() {
         scopes: [Scope::Read].into_iter().collect(),
         folders: vec!["/home/dev/blog".to_owned()],
     };
-    let server = Server::start(root.path(), caller).await;
-    let (_, list) = server.get("/v1/transcripts").await;
+    let server = start(root.path(), caller).await;
+    let (_, list) = server.get("", "/v1/transcripts").await;
     assert_eq!((list["items"].as_array().unwrap().len(), &list["items"][0]["id"]), (1, &json!(BLOG)));
-    let (status, _) = server.get(&format!("/v1/transcripts/{SHOP}/events")).await;
+    let (status, _) = server.get("", &format!("/v1/transcripts/{SHOP}/events")).await;
     assert_eq!(status, 404);
-    let (_, hits) = server.get("/v1/transcripts/search?q=till").await;
+    let (_, hits) = server.get("", "/v1/transcripts/search?q=till").await;
     assert!(hits["items"].as_array().unwrap().iter().all(|hit| hit["session"] == BLOG));
-    let (_, report) = server.get("/v1/transcripts/cost?by=session").await;
+    let (_, report) = server.get("", "/v1/transcripts/cost?by=session").await;
     assert_eq!(report["total"]["responses"], 1);
-    let (_, summary) = server.get("/v1/transcripts/summary").await;
+    let (_, summary) = server.get("", "/v1/transcripts/summary").await;
     assert_eq!(summary["sessions"], 1);
 }
 
@@ -544,28 +521,27 @@ fn blog_only(scopes: &[Scope]) -> Caller {
 
 #[tokio::test]
 async fn an_archived_session_is_listed_read_searched_and_removed() {
-    use reqwest::Method;
     let root = sessions_on_disk();
-    let server = Server::start(root.path(), Caller::admin("me")).await;
-    let (_, none) = server.call(Method::POST, "/v1/archive", json!({})).await;
+    let server = start(root.path(), Caller::admin("me")).await;
+    let (_, none) = server.call("POST", "/v1/archive", Some(json!({}))).await;
     assert_eq!(none["archived"], 0, "none of them is about to be deleted: {none}");
-    let (_, all) = server.call(Method::POST, "/v1/archive", json!({"which": "all"})).await;
+    let (_, all) = server.call("POST", "/v1/archive", Some(json!({"which": "all"}))).await;
     assert_eq!((&all["archived"], &all["failed"]), (&json!(2), &json!(0)));
 
     // Claude Code deletes one of them.
     std::fs::remove_file(root.path().join(format!("projects/-home-dev-blog/{BLOG}.jsonl"))).unwrap();
-    let (_, list) = server.get("/v1/archive").await;
+    let (_, list) = server.get("", "/v1/archive").await;
     let blog = list["items"].as_array().unwrap().iter().find(|item| item["session"] == BLOG).unwrap();
     assert_eq!((&blog["title"], &blog["cwd"]), (&json!("Write about tills"), &json!("/home/dev/blog")));
     assert_eq!((&blog["on_disk"], &list["cleanup_days"]), (&Value::Null, &json!(30)));
     assert!(list["items"].as_array().unwrap().iter().any(|item| item["on_disk"] == true));
-    let (_, hits) = server.get("/v1/transcripts/search?q=drawer").await;
+    let (_, hits) = server.get("", "/v1/transcripts/search?q=drawer").await;
     assert_eq!((&hits["items"][0]["session"], &hits["items"][0]["archived"]), (&json!(BLOG), &json!(true)));
-    let (_, hits) = server.get("/v1/transcripts/search?q=till&limit=100").await;
+    let (_, hits) = server.get("", "/v1/transcripts/search?q=till&limit=100").await;
     let archived = hits["items"].as_array().unwrap().iter().filter(|hit| hit["archived"] == true);
     assert_eq!(archived.count(), 2, "a session that is still on disk is found there: {hits}");
     for _ in 0..2 {
-        let (status, events) = server.get(&format!("/v1/transcripts/{BLOG}/events")).await;
+        let (status, events) = server.get("", &format!("/v1/transcripts/{BLOG}/events")).await;
         assert_eq!((status, &events["transcript"]["archived"]), (200, &json!(true)), "{events}");
         assert!(events.to_string().contains("A till is a drawer for money."));
         let names = ["UserPrompt", "TextChunk"];
@@ -575,76 +551,74 @@ async fn an_archived_session_is_listed_read_searched_and_removed() {
         let expected = ["2026-11-14T09:00:00.000Z", "2026-11-14T09:00:05.000Z"];
         assert_eq!(times, expected, "of the prompt and of its answer");
     }
-    let (status, _) = server.get(&format!("/v1/transcripts/{BLOG}/branches")).await;
+    let (status, _) = server.get("", &format!("/v1/transcripts/{BLOG}/branches")).await;
     assert_eq!(status, 200);
 
     // A credential for a folder sees the copies of its sessions, and archives none.
-    let phone = Server::start(root.path(), blog_only(&[Scope::Read, Scope::Admin])).await;
-    let (_, list) = phone.get("/v1/archive").await;
+    let phone = start(root.path(), blog_only(&[Scope::Read, Scope::Admin])).await;
+    let (_, list) = phone.get("", "/v1/archive").await;
     assert_eq!((list["items"].as_array().unwrap().len(), &list["items"][0]["session"]), (1, &json!(BLOG)));
-    assert_eq!(phone.call(Method::POST, "/v1/archive", json!({})).await.0, 403);
-    assert_eq!(phone.call(Method::DELETE, &format!("/v1/archive/{SHOP}"), json!({})).await.0, 404);
+    assert_eq!(phone.call("POST", "/v1/archive", Some(json!({}))).await.0, 403);
+    assert_eq!(phone.call("DELETE", &format!("/v1/archive/{SHOP}"), Some(json!({}))).await.0, 404);
 
-    assert_eq!(server.call(Method::DELETE, &format!("/v1/archive/{BLOG}"), json!({})).await.0, 204);
-    assert_eq!(server.get(&format!("/v1/transcripts/{BLOG}/events")).await.0, 404);
-    assert_eq!(server.get(&format!("/v1/transcripts/{SHOP}/events")).await.0, 200);
+    assert_eq!(server.call("DELETE", &format!("/v1/archive/{BLOG}"), Some(json!({}))).await.0, 204);
+    assert_eq!(server.get("", &format!("/v1/transcripts/{BLOG}/events")).await.0, 404);
+    assert_eq!(server.get("", &format!("/v1/transcripts/{SHOP}/events")).await.0, 200);
 }
 
 #[tokio::test]
 async fn marks_of_sessions_are_kept_for_callers_who_see_them_and_need_the_scope_prompt() {
-    use reqwest::Method;
     let root = sessions_on_disk();
-    let server = Server::start(root.path(), Caller::admin("me")).await;
-    let (status, none) = server.get("/v1/marks").await;
+    let server = start(root.path(), Caller::admin("me")).await;
+    let (status, none) = server.get("", "/v1/marks").await;
     assert_eq!((status, &none["items"]), (200, &json!([])));
     let path = format!("/v1/marks/{SHOP}");
-    let (status, marks) = server.call(Method::PATCH, &path, json!({"pinned": true, "seen": 7})).await;
+    let (status, marks) = server.call("PATCH", &path, Some(json!({"pinned": true, "seen": 7}))).await;
     assert_eq!((status, marks), (200, json!({"session": SHOP, "pinned": true, "seen": 7})));
-    let (_, marks) = server.call(Method::PATCH, &path, json!({"archived": true})).await;
+    let (_, marks) = server.call("PATCH", &path, Some(json!({"archived": true}))).await;
     assert_eq!(marks, json!({"session": SHOP, "pinned": true, "archived": true, "seen": 7}));
-    let (_, marks) = server.call(Method::PATCH, &path, json!({"pinned": false})).await;
+    let (_, marks) = server.call("PATCH", &path, Some(json!({"pinned": false}))).await;
     assert_eq!(marks, json!({"session": SHOP, "archived": true, "seen": 7}));
-    let (_, list) = server.get("/v1/marks").await;
+    let (_, list) = server.get("", "/v1/marks").await;
     assert_eq!((&list["items"], &list["since"]), (&json!([marks]), &none["since"]));
-    assert_eq!(server.call(Method::PATCH, "/v1/marks/nothing", json!({"pinned": true})).await.0, 404);
+    assert_eq!(server.call("PATCH", "/v1/marks/nothing", Some(json!({"pinned": true}))).await.0, 404);
 
-    let phone = Server::start(root.path(), blog_only(&[Scope::Read, Scope::Prompt])).await;
-    assert_eq!(phone.call(Method::PATCH, &path, json!({"pinned": true})).await.0, 404, "it does not see it");
+    let phone = start(root.path(), blog_only(&[Scope::Read, Scope::Prompt])).await;
+    assert_eq!(phone.call("PATCH", &path, Some(json!({"pinned": true}))).await.0, 404, "it does not see it");
     let blog = format!("/v1/marks/{BLOG}");
-    assert_eq!(phone.call(Method::PATCH, &blog, json!({"pinned": true})).await.0, 200);
-    let reader = Server::start(root.path(), blog_only(&[Scope::Read])).await;
-    assert_eq!(reader.call(Method::PATCH, &blog, json!({"pinned": true})).await.0, 403);
+    assert_eq!(phone.call("PATCH", &blog, Some(json!({"pinned": true}))).await.0, 200);
+    let reader = start(root.path(), blog_only(&[Scope::Read])).await;
+    assert_eq!(reader.call("PATCH", &blog, Some(json!({"pinned": true}))).await.0, 403);
 }
 
 #[tokio::test]
 async fn a_session_on_disk_is_renamed_and_deleted_with_the_scopes_of_other_sessions() {
-    use reqwest::Method;
     let root = sessions_on_disk();
     let path = format!("/v1/transcripts/{SHOP}");
     let reader = Caller { folders: Vec::new(), ..blog_only(&[Scope::Read]) };
-    let reader = Server::start(root.path(), reader).await;
-    assert_eq!(reader.call(Method::PATCH, &path, json!({"title": "Mine"})).await.0, 403);
+    let reader = start(root.path(), reader).await;
+    assert_eq!(reader.call("PATCH", &path, Some(json!({"title": "Mine"}))).await.0, 403);
     let writer = Caller { folders: Vec::new(), ..blog_only(&[Scope::Read, Scope::Prompt]) };
-    let writer = Server::start(root.path(), writer).await;
-    let (status, renamed) = writer.call(Method::PATCH, &path, json!({"title": " The red till "})).await;
+    let writer = start(root.path(), writer).await;
+    let (status, renamed) = writer.call("PATCH", &path, Some(json!({"title": " The red till "}))).await;
     assert_eq!((status, &renamed["title"]), (200, &json!("The red till")));
-    assert_eq!(writer.call(Method::PATCH, &path, json!({"title": " "})).await.0, 400);
-    assert_eq!(writer.call(Method::DELETE, &path, json!({})).await.0, 403);
-    let phone = Server::start(root.path(), blog_only(&[Scope::Read, Scope::Prompt, Scope::Admin])).await;
-    assert_eq!(phone.call(Method::PATCH, &path, json!({"title": "Mine"})).await.0, 404);
-    assert_eq!(phone.call(Method::DELETE, &path, json!({})).await.0, 404);
+    assert_eq!(writer.call("PATCH", &path, Some(json!({"title": " "}))).await.0, 400);
+    assert_eq!(writer.call("DELETE", &path, Some(json!({}))).await.0, 403);
+    let phone = start(root.path(), blog_only(&[Scope::Read, Scope::Prompt, Scope::Admin])).await;
+    assert_eq!(phone.call("PATCH", &path, Some(json!({"title": "Mine"}))).await.0, 404);
+    assert_eq!(phone.call("DELETE", &path, Some(json!({}))).await.0, 404);
 
-    let server = Server::start(root.path(), Caller::admin("me")).await;
+    let server = start(root.path(), Caller::admin("me")).await;
     // A process that runs has it open.
     let running = root.path().join("sessions");
     std::fs::create_dir_all(&running).unwrap();
     let file = running.join(format!("{}.json", std::process::id()));
     let process = json!({"pid": std::process::id(), "sessionId": SHOP, "cwd": "/home/dev/shop"});
     std::fs::write(&file, process.to_string()).unwrap();
-    let (status, problem) = server.call(Method::DELETE, &path, json!({})).await;
+    let (status, problem) = server.call("DELETE", &path, Some(json!({}))).await;
     assert_eq!((status, &problem["code"]), (409, &json!("conflict")), "{problem}");
     std::fs::remove_file(file).unwrap();
-    assert_eq!(server.call(Method::DELETE, &path, json!({})).await.0, 204);
-    assert_eq!(server.call(Method::DELETE, &path, json!({})).await.0, 404);
-    assert_eq!(server.get("/v1/transcripts").await.1["items"].as_array().unwrap().len(), 1);
+    assert_eq!(server.call("DELETE", &path, Some(json!({}))).await.0, 204);
+    assert_eq!(server.call("DELETE", &path, Some(json!({}))).await.0, 404);
+    assert_eq!(server.get("", "/v1/transcripts").await.1["items"].as_array().unwrap().len(), 1);
 }

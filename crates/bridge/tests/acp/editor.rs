@@ -1,64 +1,14 @@
 //! An editor on a WebSocket, and a server whose agents play a script.
 
-use std::sync::Arc;
-
 use futures_util::SinkExt as _;
 use serde_json::{Value, json};
-use tempfile::TempDir;
-use tidings_journal::MemoryStore;
-use tidings_sessions::Sessions;
 use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 
-use crate::api::server::{Server, Socket, receive};
-use crate::stand_in;
+use crate::test_server::{Socket, TestServer, receive};
 
-/// A server on a socket.
-pub(crate) struct TestServer {
-    pub(crate) sessions: Sessions,
-    pub(crate) address: String,
-    store: MemoryStore,
-    script: String,
-    folder: Arc<TempDir>,
-}
-
-impl TestServer {
-    pub(crate) async fn playing(script: &str) -> Self {
-        let folder = Arc::new(tempfile::tempdir().unwrap());
-        Self::on(MemoryStore::default(), script, folder).await
-    }
-
-    /// A server whose agents are dead when a prompt with this word comes.
-    pub(crate) async fn dying(script: &str, word: &'static str) -> Self {
-        let (store, folder) = (MemoryStore::default(), Arc::new(tempfile::tempdir().unwrap()));
-        let mut config = stand_in::config(script, folder.path());
-        config.carrier = stand_in::dying(script, folder.path(), word);
-        let sessions = stand_in::open_sessions(&store, config).await;
-        let address = Server::serve(sessions.clone()).to_string();
-        TestServer { sessions, address, store, script: script.to_owned(), folder }
-    }
-
-    async fn on(store: MemoryStore, script: &str, folder: Arc<TempDir>) -> Self {
-        let sessions = stand_in::open_sessions(&store, stand_in::config(script, folder.path())).await;
-        let address = Server::serve(sessions.clone()).to_string();
-        TestServer { sessions, address, store, script: script.to_owned(), folder }
-    }
-
-    /// Another server on the same journal, after this one has stopped.
-    pub(crate) async fn restarted(self) -> Self {
-        self.sessions.drain().await;
-        Self::on(self.store, &self.script, self.folder).await
-    }
-
-    /// Another server on an empty journal, after this one has stopped.
-    pub(crate) async fn without_journal(self) -> Self {
-        self.sessions.drain().await;
-        Self::on(MemoryStore::default(), &self.script, self.folder).await
-    }
-
-    pub(crate) fn cwd(&self) -> String {
-        self.folder.path().canonicalize().unwrap().to_str().unwrap().to_owned()
-    }
+/// The API of a server whose agents play a script.
+pub(crate) async fn editor_server(script: &str) -> TestServer {
+    TestServer::builder().script(script).api().start().await
 }
 
 /// An editor.
@@ -77,9 +27,7 @@ pub(crate) struct Editor {
 
 impl Editor {
     pub(crate) async fn connect(server: &TestServer, scopes: &str) -> Self {
-        let mut request = format!("ws://{}/v1/acp", server.address).into_client_request().unwrap();
-        request.headers_mut().insert("authorization", format!("Bearer {scopes}").parse().unwrap());
-        let (socket, _) = tokio_tungstenite::connect_async(request).await.unwrap();
+        let socket = server.socket_at("/v1/acp", Some(scopes)).await;
         let (updates, cursors, unread, opened) = (Vec::new(), Vec::new(), Vec::new(), Value::Null);
         Editor { socket, next_id: 0, updates, cursors, unread, opened }
     }

@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::editor::{Editor, TestServer};
+use super::editor::{Editor, editor_server};
 use super::{ASKS, HELLO};
 
 #[tokio::test]
 async fn nonsense_gets_an_error_and_the_connection_lives() {
-    let server = TestServer::playing(HELLO).await;
+    let server = editor_server(HELLO).await;
     let mut editor = Editor::connect(&server, "admin").await;
     assert_eq!(editor.refused("session/new", json!({"cwd": "/", "mcpServers": []})).await["code"], -32600);
     editor.initialize(json!({})).await;
@@ -51,7 +51,7 @@ async fn nonsense_gets_an_error_and_the_connection_lives() {
 
 #[tokio::test]
 async fn two_prompts_at_once_get_their_own_responses() {
-    let server = TestServer::playing(HELLO).await;
+    let server = editor_server(HELLO).await;
     let (mut editor, session) = Editor::open(&server).await;
     let first = editor.start_prompt(&session, "one").await;
     let second = editor.start_prompt(&session, "two").await;
@@ -63,7 +63,7 @@ async fn two_prompts_at_once_get_their_own_responses() {
 
 #[tokio::test]
 async fn a_credential_does_only_what_its_scopes_allow() {
-    let server = TestServer::playing(ASKS).await;
+    let server = editor_server(ASKS).await;
     let (mut owner, session) = Editor::open(&server).await;
     let mut reader = Editor::connect(&server, "read").await;
     reader.initialize(json!({})).await;

@@ -6,8 +6,8 @@ mod restarts;
 
 use serde_json::{Value, json};
 
-use self::editor::{Editor, TestServer};
-use crate::stand_in::HELLO;
+use self::editor::{Editor, editor_server};
+use crate::test_server::{HELLO, TestServer};
 
 const ASKS: &str = r#"
     [[turn]]
@@ -35,7 +35,7 @@ fn kinds(updates: &[Value]) -> Vec<String> {
 
 #[tokio::test]
 async fn a_prompt_streams_updates_and_ends_with_its_reason() {
-    let server = TestServer::playing(HELLO).await;
+    let server = editor_server(HELLO).await;
     let mut editor = Editor::connect(&server, "admin").await;
     let initialized = editor.initialize(json!({})).await;
     assert_eq!(initialized["protocolVersion"], 1);
@@ -77,7 +77,7 @@ async fn a_prompt_streams_updates_and_ends_with_its_reason() {
 
 #[tokio::test]
 async fn permissions_are_asked_and_the_first_answer_wins() {
-    let server = TestServer::playing(ASKS).await;
+    let server = editor_server(ASKS).await;
     let (mut editor, session) = Editor::open(&server).await;
     let mut other = Editor::ready(&server).await;
     other.call("session/load", json!({"sessionId": session, "cwd": server.cwd(), "mcpServers": []})).await;
@@ -110,7 +110,7 @@ async fn permissions_are_asked_and_the_first_answer_wins() {
 /// F52 and F57: a cancelled prompt ends, and its late output does not belong to the next one.
 #[tokio::test]
 async fn f52_a_cancelled_prompt_ends_as_cancelled_and_the_next_is_its_own() {
-    let server = TestServer::playing(ASKS).await;
+    let server = editor_server(ASKS).await;
     let (mut editor, session) = Editor::open(&server).await;
     let prompt = editor.start_prompt(&session, "look").await;
     let asked = editor.request().await;
@@ -124,7 +124,7 @@ async fn f52_a_cancelled_prompt_ends_as_cancelled_and_the_next_is_its_own() {
 
 #[tokio::test]
 async fn settings_change_for_all_clients() {
-    let server = TestServer::playing(HELLO).await;
+    let server = editor_server(HELLO).await;
     let (mut editor, session) = Editor::open(&server).await;
     assert_eq!(
         editor.call("session/set_mode", json!({"sessionId": session, "modeId": "plan"})).await,
@@ -154,7 +154,7 @@ async fn settings_change_for_all_clients() {
 /// A photo has a few megabytes.
 #[tokio::test]
 async fn r9_a_prompt_with_a_large_picture_is_answered() {
-    let server = TestServer::playing(HELLO).await;
+    let server = editor_server(HELLO).await;
     let (mut editor, session) = Editor::open(&server).await;
     let mut picture = b"\x89PNG\r\n\x1a\n".to_vec();
     picture.resize(3_400_000, 7);
@@ -182,7 +182,7 @@ async fn r9_a_prompt_with_a_large_picture_is_answered() {
 /// An editor that waits for an answer which never comes looks as if it hung.
 #[tokio::test]
 async fn r9_a_message_that_is_too_long_is_answered_with_its_id_on_a_socket() {
-    let server = TestServer::playing(HELLO).await;
+    let server = editor_server(HELLO).await;
     let (mut editor, session) = Editor::open(&server).await;
     let long = json!([{"type": "text", "text": "x".repeat(20 << 20)}]);
     let refused = editor.refused("session/prompt", json!({"sessionId": session, "prompt": long})).await;
@@ -193,7 +193,8 @@ async fn r9_a_message_that_is_too_long_is_answered_with_its_id_on_a_socket() {
 /// The agent has died, and the server does not know it yet.
 #[tokio::test]
 async fn r12_a_prompt_right_after_an_agent_died_is_answered() {
-    let server = TestServer::dying(HELLO, "too late").await;
+    let server = TestServer::builder().agent(HELLO, |agent| agent.dying_at("too late"));
+    let server = server.api().start().await;
     let (mut editor, session) = Editor::open(&server).await;
     assert_eq!(editor.prompt(&session, "hello").await["stopReason"], "end_turn");
     let prompt = json!([{"type": "text", "text": "too late"}]);
@@ -204,7 +205,7 @@ async fn r12_a_prompt_right_after_an_agent_died_is_answered() {
 
 #[tokio::test]
 async fn r12_a_refused_delete_leaves_the_session_open() {
-    let server = TestServer::playing(HELLO).await;
+    let server = editor_server(HELLO).await;
     let (_owner, session) = Editor::open(&server).await;
     let mut editor = Editor::connect(&server, "read,prompt").await;
     editor.initialize(json!({})).await;
@@ -215,7 +216,7 @@ async fn r12_a_refused_delete_leaves_the_session_open() {
 
 #[tokio::test]
 async fn r12_the_effort_of_the_model_is_an_option_of_a_running_agent() {
-    let server = TestServer::playing(HELLO).await;
+    let server = editor_server(HELLO).await;
     let (mut editor, session) = Editor::open(&server).await;
     editor.prompt(&session, "hello").await;
     while !editor.updates.iter().any(|update| update["sessionUpdate"] == "config_option_update") {
@@ -237,7 +238,7 @@ async fn r12_the_effort_of_the_model_is_an_option_of_a_running_agent() {
 
 #[tokio::test]
 async fn questions_are_forms_and_plans_have_options() {
-    let server = TestServer::playing(crate::stand_in::QUESTION).await;
+    let server = editor_server(crate::test_server::QUESTION).await;
     let mut editor = Editor::connect(&server, "admin").await;
     editor.initialize(json!({"elicitation": {"form": {}}})).await;
     let session = editor.new_session(&server).await;

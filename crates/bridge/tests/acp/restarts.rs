@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::editor::{Editor, TestServer};
+use super::editor::{Editor, editor_server};
 use super::{ASKS, HELLO};
+use crate::test_server::TestServer;
 
 async fn resume(editor: &mut Editor, server: &TestServer, session: &str, after: &str) -> Value {
     let meta = json!({"tidings": {"after": after}});
@@ -18,7 +19,7 @@ fn told(updates: &[Value]) -> Vec<&Value> {
 
 #[tokio::test]
 async fn a_client_resumes_after_any_of_its_cursors_and_misses_nothing() {
-    let server = TestServer::playing(ASKS).await;
+    let server = editor_server(ASKS).await;
     let (mut editor, session) = Editor::open(&server).await;
     let prompt = editor.start_prompt(&session, "look").await;
     let asked = editor.request().await;
@@ -46,7 +47,7 @@ async fn a_client_resumes_after_any_of_its_cursors_and_misses_nothing() {
 
 #[tokio::test]
 async fn a_pending_request_is_asked_again_under_the_same_id() {
-    let server = TestServer::playing(ASKS).await;
+    let server = editor_server(ASKS).await;
     let (mut editor, session) = Editor::open(&server).await;
     let params = json!({"sessionId": session, "prompt": [{"type": "text", "text": "look"}], "_meta": {"tidings": {"clientId": "k/1"}}});
     editor.start("session/prompt", params.clone()).await;
@@ -70,7 +71,7 @@ async fn a_pending_request_is_asked_again_under_the_same_id() {
 /// F57: a turn that ended with its agent ends the prompt.
 #[tokio::test]
 async fn f57_a_prompt_ends_with_an_agent_that_did_not_survive() {
-    let server = TestServer::playing(ASKS).await;
+    let server = editor_server(ASKS).await;
     let (mut editor, session) = Editor::open(&server).await;
     let params = json!({"sessionId": session, "prompt": [{"type": "text", "text": "look"}], "_meta": {"tidings": {"clientId": "k/1"}}});
     let prompt = editor.start("session/prompt", params.clone()).await;
@@ -79,7 +80,7 @@ async fn f57_a_prompt_ends_with_an_agent_that_did_not_survive() {
     let ended = editor.wait(|message| message["id"] == prompt).await;
     assert!(ended.get("error").is_some() || ended["result"]["stopReason"] == "cancelled", "{ended}");
     let cursor = editor.cursors.last().unwrap().clone();
-    let server = server.restarted().await;
+    let server = server.again().start().await;
     let mut again = Editor::ready(&server).await;
     resume(&mut again, &server, &session, &cursor).await;
     let prompt = again.start("session/prompt", params).await;
@@ -89,10 +90,11 @@ async fn f57_a_prompt_ends_with_an_agent_that_did_not_survive() {
 
 #[tokio::test]
 async fn a_session_on_disk_is_found_by_its_id_without_the_journal() {
-    let server = TestServer::playing(HELLO).await;
+    let server = editor_server(HELLO).await;
     let (mut editor, session) = Editor::open(&server).await;
     editor.prompt(&session, "hello").await;
-    let server = server.without_journal().await;
+    server.sessions.drain().await;
+    let server = server.again().empty_journal().start().await;
     let mut again = Editor::ready(&server).await;
     again.call("session/load", json!({"sessionId": session, "cwd": server.cwd(), "mcpServers": []})).await;
     assert_eq!(again.text(), "Hello to you.");

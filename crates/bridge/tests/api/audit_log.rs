@@ -8,11 +8,11 @@ use tidings_journal::{
 use tidings_protocol::mobile::RiskLevel;
 use tidings_protocol::ui::{PermissionDetails, RequestOutcome};
 
-use crate::api::server::{Server, key};
+use crate::api::server::{TestServer, key};
 
 #[tokio::test]
 async fn t15_the_audit_log_is_exported_whole_and_can_be_checked() {
-    let server = Server::start().await;
+    let server = TestServer::with_session("/").await;
     for n in 0..1500 {
         let draft = AuditDraft {
             session: Some("session".to_owned()),
@@ -35,7 +35,7 @@ async fn t15_the_audit_log_is_exported_whole_and_can_be_checked() {
 
 #[tokio::test]
 async fn the_audit_log_has_pages_and_filters() {
-    let server = Server::start().await;
+    let server = TestServer::with_session("/").await;
     for n in 1..=1200_u64 {
         let who = if n % 2 == 0 { "ada" } else { "bob" };
         let decision = if n % 10 == 0 { "denied" } else { "allowed" };
@@ -67,7 +67,7 @@ async fn the_audit_log_has_pages_and_filters() {
 /// The log has the digest of a request; the session has the request.
 #[tokio::test]
 async fn p40_the_newest_lines_show_the_commands_that_they_are_about() {
-    let server = Server::start().await;
+    let server = TestServer::with_session("/").await;
     let key = key();
     let fence = server.journal().claim(&key).await.unwrap();
     let at = Timestamp::UNIX_EPOCH;

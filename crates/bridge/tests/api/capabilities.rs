@@ -2,18 +2,15 @@
 //! need more than the scope `prompt`.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use futures_util::{SinkExt as _, StreamExt as _};
+use futures_util::SinkExt as _;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tidings_api::Scope;
-use tidings_journal::MemoryJournal;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 
-use crate::api::server::{PATIENCE, Server, opening, send_request};
-use crate::stand_in;
+use crate::api::server::{TestServer, next_message, send_request};
 
 const HELLO: &str = "[[turn]]\ntext = \"Hello to you.\"\n";
 
@@ -46,16 +43,13 @@ fn complete(request: &str, samples: &[Sample], others: &[&str]) {
     assert_eq!(tried, published(request), "each field of `{request}` is tried");
 }
 
-async fn server(folder: &tempfile::TempDir) -> Server {
-    let carrier = stand_in::playing(HELLO, folder.path());
-    let journal = Arc::new(MemoryJournal::new(&opening()));
-    let cwd = folder.path().canonicalize().unwrap().to_str().unwrap().to_owned();
-    let set = |config: &mut tidings_sessions::Config| {
-        config.carrier = carrier;
+async fn server() -> TestServer {
+    let builder = TestServer::builder().script(HELLO).api().config(|config| {
         config.allow_bypass = true;
         config.live_max = 200;
-    };
-    Server::with(journal, &cwd, set).await
+    });
+    let cwd = builder.root();
+    builder.session(cwd.to_str().unwrap()).start().await
 }
 
 fn creating(cwd: &str) -> Vec<Sample> {
@@ -150,9 +144,8 @@ fn allowing() -> Vec<Sample> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn k1_every_field_over_rest_needs_its_scope() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = server(&folder).await;
-    let cwd = folder.path().canonicalize().unwrap().to_str().unwrap().to_owned();
+    let server = server().await;
+    let cwd = server.cwd();
     let http = reqwest::Client::new();
     complete("CreateSession", &creating(&cwd), &["cwd", "client_id"]);
     complete("PatchSession", &patching(), &["client_id"]);
@@ -222,8 +215,7 @@ async fn k1_every_field_over_rest_needs_its_scope() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn k1_every_field_over_a_websocket_needs_its_scope() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = server(&folder).await;
+    let server = server().await;
     for scope in Scope::ALL {
         let mut socket = server.socket(Some(&token(scope))).await;
         let check = |what: String, needed: Scope, received: Value| {
@@ -251,9 +243,8 @@ async fn k1_every_field_over_a_websocket_needs_its_scope() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn k1_every_option_of_a_phone_needs_its_scope() {
     use Scope::{Admin, Always, Prompt};
-    let folder = tempfile::tempdir().unwrap();
-    let server = server(&folder).await;
-    let cwd = folder.path().canonicalize().unwrap().to_str().unwrap().to_owned();
+    let server = server().await;
+    let cwd = server.cwd();
     let options: [Sample; 10] = [
         ("model", json!("sonnet"), Prompt),
         ("permission_mode", json!("plan"), Prompt),
@@ -284,7 +275,7 @@ async fn k1_every_option_of_a_phone_needs_its_scope() {
             }
             let mut refused = false;
             loop {
-                let received = tokio::time::timeout(PATIENCE, phone.next()).await.unwrap().unwrap().unwrap();
+                let received = next_message(&mut phone).await;
                 let Message::Text(text) = received else { continue };
                 let received: Value = serde_json::from_str(&text).unwrap();
                 refused |= received["type"] == "error" && received["code"] == "PERMISSION_DENIED";

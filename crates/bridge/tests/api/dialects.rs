@@ -3,16 +3,15 @@
 //!
 //! `TIDINGS_SOAK_SOCKETS` is the number of reconnects; `make soak` sets it.
 
-use futures_util::{SinkExt as _, StreamExt as _};
+use futures_util::SinkExt as _;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tidings_journal::{Class, Draft, Kind};
 use tidings_protocol::ui::UiMessage;
-use tokio::time::timeout;
 use tokio_tungstenite::connect_async;
 use tokio_tungstenite::tungstenite::Message;
 
-use crate::api::server::{Events, PATIENCE, Server, key, receive, send_request};
+use crate::api::server::{Events, TestServer, next_message, receive, send_request};
 use crate::api::stories::Author;
 
 fn draft(message: &UiMessage) -> Draft {
@@ -27,7 +26,7 @@ fn reconnects() -> u64 {
 }
 
 /// The stream until the last event of the story, as pairs of an id and the rest of the block.
-async fn stream(server: &Server, dialect: &str, after: Option<&str>) -> Vec<(String, String)> {
+async fn stream(server: &TestServer, dialect: &str, after: Option<&str>) -> Vec<(String, String)> {
     let url = server.url(&format!("/v1/sessions/1/events?dialect={dialect}"));
     let mut request = reqwest::Client::new().get(url).bearer_auth("read");
     if let Some(after) = after {
@@ -36,7 +35,7 @@ async fn stream(server: &Server, dialect: &str, after: Option<&str>) -> Vec<(Str
     let mut events = Events::open(request).await;
     let mut blocks = Vec::new();
     loop {
-        let block = timeout(PATIENCE, events.next()).await.unwrap().unwrap();
+        let block = events.next().await.unwrap();
         let data = block.fields.get("data").cloned().unwrap_or_default();
         if block.name() != "subscribed" {
             blocks.push((block.fields.get("id").cloned().unwrap_or_default(), data.clone()));
@@ -48,7 +47,7 @@ async fn stream(server: &Server, dialect: &str, after: Option<&str>) -> Vec<(Str
 }
 
 /// The messages that a phone gets up to the last event of the story, without messages that have no event.
-async fn phone(server: &Server, last: Option<&Value>) -> Vec<Value> {
+async fn phone(server: &TestServer, last: Option<&Value>) -> Vec<Value> {
     let (mut socket, _) = connect_async(format!("ws://{}/v1/mobile", server.address)).await.unwrap();
     let id = last.map_or(json!("none"), |last| last["id"].clone());
     let time = last.map_or(json!(0), |last| last["timestamp"].clone());
@@ -60,7 +59,7 @@ async fn phone(server: &Server, last: Option<&Value>) -> Vec<Value> {
     }
     let mut messages = Vec::new();
     loop {
-        let next = timeout(PATIENCE, socket.next()).await.unwrap().unwrap().unwrap();
+        let next = next_message(&mut socket).await;
         let Message::Text(text) = next else { continue };
         let message: Value = serde_json::from_str(&text).unwrap();
         let beside =
@@ -76,12 +75,12 @@ async fn phone(server: &Server, last: Option<&Value>) -> Vec<Value> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn k4_over_sockets_every_dialect_continues_where_its_client_was() {
-    let server = Server::start().await;
+    let server = TestServer::with_session("/").await;
     let mut author = Author::new(19);
     let mut story = author.story(120);
     story.push(UiMessage::Display { content: "The story ends".to_owned(), session_id: 1 });
     for message in &story {
-        server.journal().append(&key(), server.fence, vec![draft(message)]).await.unwrap();
+        server.append(vec![draft(message)]).await;
     }
     let whole = phone(&server, None).await;
     let mut streams = Vec::new();
@@ -103,12 +102,12 @@ async fn k4_over_sockets_every_dialect_continues_where_its_client_was() {
 /// K5: missed messages come in parts, the first one short, and no message is lost silently.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn k5_a_phone_whose_line_breaks_after_two_kilobytes_catches_up() {
-    let server = Server::start().await;
+    let server = TestServer::with_session("/").await;
     let line = "x".repeat(100);
     let notes = (0..300).map(|n| UiMessage::Display { content: format!("{n} {line}"), session_id: 1 });
     let mut drafts: Vec<Draft> = notes.map(|note| draft(&note)).collect();
     drafts.push(draft(&UiMessage::Display { content: "The story ends".to_owned(), session_id: 1 }));
-    server.journal().append(&key(), server.fence, drafts).await.unwrap();
+    server.append(drafts).await;
     let mut had: Vec<Value> = Vec::new();
     let mut connections = 0;
     while had.last().is_none_or(|last| last["content"] != "The story ends") {
@@ -123,7 +122,7 @@ async fn k5_a_phone_whose_line_breaks_after_two_kilobytes_catches_up() {
         socket.send(Message::from(resume.to_string())).await.unwrap();
         let mut bytes = 0;
         loop {
-            let next = timeout(PATIENCE, socket.next()).await.unwrap().unwrap().unwrap();
+            let next = next_message(&mut socket).await;
             let Message::Text(text) = next else { continue };
             bytes += text.len();
             if bytes > 2000 {
@@ -148,23 +147,23 @@ async fn k5_a_phone_whose_line_breaks_after_two_kilobytes_catches_up() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn k5_a_phone_is_told_of_messages_that_are_not_kept_for_it() {
-    let server = Server::start().await;
+    let server = TestServer::with_session("/").await;
     // Most events make no message: a limit on events instead of messages would drop messages silently.
     for part in 0..12 {
         let drafts = (0..500).map(|n| match n % 10 {
             0 => draft(&UiMessage::Display { content: format!("Note {part}-{n}"), session_id: 1 }),
             _ => draft(&UiMessage::System { message: "nothing".to_owned(), session_id: Some(1) }),
         });
-        server.journal().append(&key(), server.fence, drafts.collect()).await.unwrap();
+        server.append(drafts.collect()).await;
     }
     let end = draft(&UiMessage::Display { content: "The story ends".to_owned(), session_id: 1 });
-    server.journal().append(&key(), server.fence, vec![end]).await.unwrap();
+    server.append(vec![end]).await;
     let messages = phone(&server, None).await;
     assert_eq!(messages.len(), 601, "all of them, though they come from more than 4,096 events");
     let more = (0..1000).map(|n| draft(&UiMessage::Display { content: format!("More {n}"), session_id: 1 }));
-    server.journal().append(&key(), server.fence, more.collect()).await.unwrap();
+    server.append(more.collect()).await;
     let end = draft(&UiMessage::Display { content: "The story ends".to_owned(), session_id: 1 });
-    server.journal().append(&key(), server.fence, vec![end]).await.unwrap();
+    server.append(vec![end]).await;
     let messages = phone(&server, Some(&messages[0])).await;
     assert_eq!(messages[0]["code"], "MESSAGES_DROPPED", "{}", messages[0]);
     assert!(messages[0]["message"].as_str().unwrap().starts_with("601 "), "{}", messages[0]);
@@ -173,16 +172,16 @@ async fn k5_a_phone_is_told_of_messages_that_are_not_kept_for_it() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn k6_a_long_event_arrives_whole_on_streams_and_sockets() {
-    let server = Server::start().await;
+    let server = TestServer::with_session("/").await;
     let content = "x".repeat(2 << 20);
     let mut socket = server.socket(Some("read")).await;
     send_request(&mut socket, r#"{"id":1,"type":"subscribe","session":"session"}"#).await;
     let long = draft(&UiMessage::Display { content: content.clone(), session_id: 1 });
     let end = draft(&UiMessage::Display { content: "The story ends".to_owned(), session_id: 1 });
     for draft in [long, end] {
-        server.journal().append(&key(), server.fence, vec![draft]).await.unwrap();
+        server.append(vec![draft]).await;
     }
-    let received = timeout(PATIENCE, receive(&mut socket)).await.unwrap().unwrap();
+    let received = receive(&mut socket).await.unwrap();
     assert!(received["event"]["Display"]["content"] == content.as_str(), "live on a socket");
     let blocks = stream(&server, "native", None).await;
     let shown: Value = serde_json::from_str(&blocks[0].1).unwrap();

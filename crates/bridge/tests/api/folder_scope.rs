@@ -1,17 +1,15 @@
 //! A credential for one folder reaches nothing else.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
-use tidings_journal::{AuditDraft, MemoryJournal};
+use tidings_journal::AuditDraft;
 
 use crate::api::routes::{filled, operations};
-use crate::api::server::{Server, opening, send_request};
+use crate::api::server::{TestServer, send_request};
 
 /// T12: for a credential that is limited to another folder, no route finds the session.
 #[tokio::test]
 async fn t12_no_operation_reaches_a_session_of_another_folder() {
-    let server = Server::on(Arc::new(MemoryJournal::new(&opening())), "/home/ada/work").await;
+    let server = TestServer::with_session("/home/ada/work").await;
     let body =
         |path: &str| match path.strip_prefix("/v1/sessions/{id}").and_then(|path| path.split('/').nth(1)) {
             None => json!({"title": "mine"}),
@@ -66,7 +64,7 @@ async fn t12_no_operation_reaches_a_session_of_another_folder() {
 /// The audit log names sessions, so a credential that is limited to folders gets only its own lines.
 #[tokio::test]
 async fn t15_a_credential_for_a_folder_reads_the_decisions_of_its_sessions() {
-    let server = Server::on(Arc::new(MemoryJournal::new(&opening())), "/home/ada/work").await;
+    let server = TestServer::with_session("/home/ada/work").await;
     for session in [Some("session"), None, Some("deleted"), Some("session")] {
         let draft = AuditDraft {
             session: session.map(str::to_owned),
@@ -89,7 +87,7 @@ async fn t15_a_credential_for_a_folder_reads_the_decisions_of_its_sessions() {
 
 #[tokio::test]
 async fn a_credential_for_a_folder_shows_nothing_else() {
-    let server = Server::on(Arc::new(MemoryJournal::new(&opening())), "/home/ada/work").await;
+    let server = TestServer::with_session("/home/ada/work").await;
     server.publish(1..=1).await;
     for (folder, status) in
         [("/home/ada", 200), ("/home/ada/work", 200), ("/home/ada/wo", 404), ("/srv", 404)]

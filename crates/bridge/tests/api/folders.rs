@@ -2,15 +2,11 @@
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::sync::Arc;
 
-use futures_util::FutureExt as _;
 use reqwest::Method;
 use serde_json::{Value, json};
-use tidings_journal::MemoryJournal;
 
-use crate::api::server::{PATIENCE, Server, opening};
-use crate::stand_in;
+use crate::api::server::{TestServer, until};
 
 const HELLO: &str = "[[turn]]\ntext = \"Hello to you.\"\nrepeat = true\n";
 
@@ -22,22 +18,16 @@ fn replace_by_link(folder: &Path, target: &Path) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn k10_a_folder_that_was_replaced_by_a_link_is_neither_worked_in_nor_shown() {
-    let root = tempfile::tempdir().unwrap();
-    let root = root.path().canonicalize().unwrap();
+    let builder = TestServer::builder().api().session("/");
+    let root = builder.root();
     for name in ["allowed/project", "allowed/more", "outside"] {
         std::fs::create_dir_all(root.join(name)).unwrap();
     }
     std::fs::write(root.join("outside/secret.txt"), "x").unwrap();
-    let carrier = stand_in::playing(HELLO, &root);
-    let allowed = root.join("allowed");
-    let set = |config: &mut tidings_sessions::Config| {
-        config.carrier = carrier;
-        config.roots = vec![allowed];
-    };
-    let server = Server::with(Arc::new(MemoryJournal::new(&opening())), "/", set).await;
-    let http = reqwest::Client::new();
+    let builder = builder.script(HELLO).config(|config| config.roots = vec![root.join("allowed")]);
+    let server = builder.start().await;
     let send = |method: Method, path: String, body: Value| {
-        server.send(http.request(method, server.url(&path)).bearer_auth("admin").json(&body))
+        server.send(server.http.request(method, server.url(&path)).bearer_auth("admin").json(&body))
     };
     // The replaced folder and the target of the link: outside of the allowed folders, or another allowed one.
     for (swapped, target) in [("project", "outside"), ("more", "outside"), ("project", "allowed/other")] {
@@ -58,17 +48,12 @@ async fn k10_a_folder_that_was_replaced_by_a_link_is_neither_worked_in_nor_shown
         }
         let (status, _) = send(Method::POST, format!("{at}/input"), json!({"content":"hi"})).await;
         assert_eq!(status, 202);
-        let failed = async {
-            loop {
-                let (_, view) = send(Method::GET, at.clone(), json!(null)).await;
-                if view["state"] == "failed" {
-                    return view;
-                }
-                assert_ne!(view["state"], "idle", "the agent was started");
-                tokio::task::yield_now().await;
-            }
+        let look = async || {
+            let (_, view) = send(Method::GET, at.clone(), json!(null)).await;
+            assert_ne!(view["state"], "idle", "the agent was started");
+            view
         };
-        let view = tokio::time::timeout(PATIENCE, failed.boxed()).await.unwrap();
+        let view = until(look, |view| view["state"] == "failed").await;
         assert!(view["error"].as_str().unwrap().contains(swapped), "{view}");
         std::fs::remove_file(folder(swapped)).unwrap();
         std::fs::rename(folder(swapped).with_extension("old"), folder(swapped)).unwrap();
@@ -96,15 +81,15 @@ fn home(root: &Path) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn p26_folders_are_listed_below_the_allowed_ones_and_no_others() {
-    let root = tempfile::tempdir().unwrap();
-    let root = root.path().canonicalize().unwrap();
+    let builder = TestServer::builder().api().session("/");
+    let root = builder.root();
     home(&root);
     let path = |name: &str| root.join(name).to_str().unwrap().to_owned();
-    let set = |config: &mut tidings_sessions::Config| {
+    let builder = builder.config(|config| {
         config.roots = vec![root.join("home")];
         config.environment.push(("HOME".to_owned(), path("home")));
-    };
-    let server = Server::with(Arc::new(MemoryJournal::new(&opening())), "/", set).await;
+    });
+    let server = builder.start().await;
     let get = async |token: &str, query: &str| server.get(token, &format!("/v1/folders{query}")).await;
     let names = |list: &Value| -> Vec<String> {
         list["items"]
@@ -169,15 +154,15 @@ async fn p26_folders_are_listed_below_the_allowed_ones_and_no_others() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn p26_a_long_list_of_folders_is_cut_and_says_so() {
-    let root = tempfile::tempdir().unwrap();
-    let root = root.path().canonicalize().unwrap();
+    let builder = TestServer::builder().api().session("/");
+    let root = builder.root();
     for number in 0..510 {
         std::fs::create_dir(root.join(format!("project-{number:03}"))).unwrap();
     }
-    let set = |config: &mut tidings_sessions::Config| {
+    let builder = builder.config(|config| {
         config.environment.push(("HOME".to_owned(), root.to_str().unwrap().to_owned()));
-    };
-    let server = Server::with(Arc::new(MemoryJournal::new(&opening())), "/", set).await;
+    });
+    let server = builder.start().await;
     // Without any limit the home folder is listed.
     let (_, list) = server.get("prompt", "/v1/folders").await;
     assert_eq!((list["items"].as_array().unwrap().len(), &list["more"]), (500, &true.into()));
@@ -188,14 +173,14 @@ async fn p26_a_long_list_of_folders_is_cut_and_says_so() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn k32_a_refused_folder_is_named_as_it_was_sent_and_not_where_its_links_lead() {
-    let root = tempfile::tempdir().unwrap();
-    let root = root.path().canonicalize().unwrap();
+    let builder = TestServer::builder().api().session("/");
+    let root = builder.root();
     home(&root);
     symlink(root.join("home/shop"), root.join("home/docs/elsewhere")).unwrap();
-    let set = |config: &mut tidings_sessions::Config| {
+    let builder = builder.config(|config| {
         config.environment.push(("HOME".to_owned(), root.join("home").to_str().unwrap().to_owned()));
-    };
-    let server = Server::with(Arc::new(MemoryJournal::new(&opening())), "/", set).await;
+    });
+    let server = builder.start().await;
     let limited = format!("prompt:{}", root.join("home/docs").display());
     for (token, named, target) in [
         ("prompt", "home/keys", "home/.ssh"),

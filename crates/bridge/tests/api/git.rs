@@ -1,12 +1,10 @@
 //! The folder of a session, as git sees it.
 
 use std::process::Command;
-use std::sync::Arc;
 
 use serde_json::json;
-use tidings_journal::MemoryJournal;
 
-use crate::api::server::{Server, opening};
+use crate::api::server::TestServer;
 
 fn git(folder: &std::path::Path, args: &[&str]) {
     let mut command = Command::new("git");
@@ -44,7 +42,7 @@ async fn f120_f124_the_folder_of_a_session_is_looked_at_without_running_anything
     std::fs::write(root.join("made.log"), "ignored\n").unwrap();
     std::fs::write(root.join("git"), format!("#!/bin/sh\n{plant}\n")).unwrap();
 
-    let server = Server::on(Arc::new(MemoryJournal::new(&opening())), root.to_str().unwrap()).await;
+    let server = TestServer::with_session(root.to_str().unwrap()).await;
     let (status, tree) = server.get("read", "/v1/sessions/1/diff").await;
     assert_eq!(status, 200, "{tree}");
     assert_eq!(tree["untracked"], json!([".gitattributes", "git"]));
@@ -69,7 +67,7 @@ async fn the_diff_since_the_session_began_includes_commits_and_untracked_files()
     write("a.txt", "one\n");
     git(&root, &["add", "."]);
     git(&root, &["commit", "-qm", "first"]);
-    let server = Server::on(Arc::new(MemoryJournal::new(&opening())), "/").await;
+    let server = TestServer::with_session("/").await;
     let new = reqwest::Client::new().post(server.url("/v1/sessions")).bearer_auth("prompt");
     let (status, session) = server.send(new.json(&json!({"cwd": root}))).await;
     assert_eq!(status, 201, "{session}");
@@ -199,7 +197,7 @@ async fn f120_f124_no_spelling_of_a_setting_makes_git_run_something() {
         plants(&root, &format!("touch {}; cat", canary.display()));
         drop(std::fs::remove_file(&canary));
 
-        let server = Server::on(Arc::new(MemoryJournal::new(&opening())), root.to_str().unwrap()).await;
+        let server = TestServer::with_session(root.to_str().unwrap()).await;
         let (status, tree) = server.get("read", "/v1/sessions/1/diff").await;
         assert_eq!(status, 200, "{what}: {tree}");
         assert!(tree["diff"].as_str().unwrap().contains("-one\n+two\n"), "{what}: {tree}");
@@ -223,7 +221,7 @@ async fn t12_a_repository_cannot_show_the_files_of_another_folder() {
     git(&root, &["add", "."]);
     git(&root, &["commit", "-qm", "first"]);
     git(&root, &["config", "core.worktree", other.to_str().unwrap()]);
-    let server = Server::on(Arc::new(MemoryJournal::new(&opening())), root.to_str().unwrap()).await;
+    let server = TestServer::with_session(root.to_str().unwrap()).await;
     let (_, tree) = server.get("read", "/v1/sessions/1/diff").await;
     assert_eq!((&tree["repository"], &tree["diff"]), (&json!(false), &json!("")), "{tree}");
     let (_, files) = server.get("read", "/v1/sessions/1/files").await;
@@ -236,7 +234,7 @@ async fn a_folder_without_version_control_is_looked_through() {
     std::fs::create_dir_all(folder.path().join("a/b")).unwrap();
     std::fs::write(folder.path().join("a/b/c.txt"), "").unwrap();
     std::fs::write(folder.path().join(".hidden"), "").unwrap();
-    let server = Server::on(Arc::new(MemoryJournal::new(&opening())), folder.path().to_str().unwrap()).await;
+    let server = TestServer::with_session(folder.path().to_str().unwrap()).await;
     let (_, files) = server.get("read", "/v1/sessions/1/files").await;
     assert_eq!(files, json!({"items":["a/b/c.txt"],"more":false}));
     let (_, tree) = server.get("read", "/v1/sessions/1/diff").await;

@@ -3,11 +3,11 @@
 use serde_json::json;
 use tidings_protocol::ui::{Lane, ToolDetails, UiMessage};
 
-use crate::api::server::Server;
+use crate::api::server::TestServer;
 
 #[tokio::test]
 async fn history_is_read_from_its_end_in_pages_without_a_seam() {
-    let server = Server::start().await;
+    let server = TestServer::with_session("/").await;
     server.publish(1..=25).await;
     let mut pages = Vec::new();
     let mut path = "/v1/sessions/session/history?limit=10".to_owned();
@@ -35,7 +35,7 @@ async fn history_is_read_from_its_end_in_pages_without_a_seam() {
 /// A snapshot cuts long inputs and results; this route returns them whole.
 #[tokio::test]
 async fn a_call_that_a_snapshot_cuts_is_given_in_full() {
-    let server = Server::start().await;
+    let server = TestServer::with_session("/").await;
     let output = "all is well\n".repeat(9000);
     let call = |id: &str, session_id| {
         let tool_use_id = id.to_owned();
@@ -77,7 +77,7 @@ async fn a_call_that_a_snapshot_cuts_is_given_in_full() {
 /// A session can be very long, so one request searches only a part of it.
 #[tokio::test]
 async fn t12_a_call_is_not_looked_for_without_end() {
-    let server = Server::start().await;
+    let server = TestServer::with_session("/").await;
     server
         .publish_event(&UiMessage::ToolExecuting {
             tool_use_id: "toolu_old".to_owned(),
@@ -104,7 +104,7 @@ async fn t12_a_call_is_not_looked_for_without_end() {
 
 #[tokio::test]
 async fn sessions_are_listed_in_pages_in_both_directions() {
-    let server = Server::start().await;
+    let server = TestServer::with_session("/").await;
     for n in 2..=7 {
         let key = tidings_journal::Key::new(format!("s{n}")).unwrap();
         let new = tidings_journal::NewSession::new(key, "/", jiff::Timestamp::UNIX_EPOCH);

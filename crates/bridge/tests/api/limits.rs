@@ -6,18 +6,19 @@ use std::time::Duration;
 use futures_util::SinkExt as _;
 use jiff::Timestamp;
 use serde_json::json;
-use tidings_journal::{Key, MemoryJournal, NewSession};
+use tidings_bridge::api::Api;
+use tidings_journal::{Key, NewSession};
 use tidings_protocol::ui::UiMessage;
 use tokio::sync::Semaphore;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 
-use crate::api::server::{Events, PATIENCE, Server, opening, receive, send_request};
+use crate::api::server::{Events, TestServer, caller, receive, send_request, until};
 
 #[tokio::test]
 async fn t6_a_revoked_device_loses_its_streams_at_once() {
-    let server = Server::start().await;
+    let server = TestServer::with_session("/").await;
     let mut phone = server.socket(Some("read@phone")).await;
     let mut tablet = server.socket(Some("read@tablet")).await;
     for socket in [&mut phone, &mut tablet] {
@@ -29,7 +30,7 @@ async fn t6_a_revoked_device_loses_its_streams_at_once() {
     let mut all = all.await;
     events.next().await.unwrap();
     all.next().await.unwrap();
-    server.api.revoked.send("phone".to_owned()).unwrap();
+    server.api().revoked.send("phone".to_owned()).unwrap();
     assert_eq!(receive(&mut phone).await, Err(Some(4401)));
     for stream in [&mut events, &mut all] {
         assert_eq!(stream.next().await.unwrap().name(), "revoked");
@@ -45,7 +46,7 @@ async fn t6_a_revoked_device_loses_its_streams_at_once() {
 /// The subscriptions of a socket belong to one credential and end with it: another one cannot take them over.
 #[tokio::test]
 async fn t6_a_socket_belongs_to_one_credential() {
-    let server = Server::start().await;
+    let server = TestServer::with_session("/").await;
     let mut socket = server.socket(Some("read@phone")).await;
     send_request(&mut socket, r#"{"id":1,"type":"subscribe","session":"1"}"#).await;
     for other in ["read@tablet", "admin"] {
@@ -54,16 +55,16 @@ async fn t6_a_socket_belongs_to_one_credential() {
     }
     let again = send_request(&mut socket, r#"{"id":3,"type":"auth","token":"read@phone"}"#).await;
     assert_eq!(again, json!({"type":"ack","id":3}));
-    server.api.revoked.send("tablet".to_owned()).unwrap();
+    server.api().revoked.send("tablet".to_owned()).unwrap();
     server.publish(1..=1).await;
     assert_eq!(receive(&mut socket).await.unwrap()["event"]["TextChunk"]["text"], "1 ");
-    server.api.revoked.send("phone".to_owned()).unwrap();
+    server.api().revoked.send("phone".to_owned()).unwrap();
     assert_eq!(receive(&mut socket).await, Err(Some(4401)));
 }
 
 #[tokio::test]
 async fn f97_a_socket_is_closed_with_a_number_that_says_why() {
-    let server = Server::start().await;
+    let server = TestServer::with_session("/").await;
     // The credential must be the first message.
     let mut silent = server.socket(None).await;
     silent.send(Message::text(r#"{"id":1,"type":"ping"}"#)).await.unwrap();
@@ -78,7 +79,7 @@ async fn f97_a_socket_is_closed_with_a_number_that_says_why() {
     let ack = send_request(&mut right, r#"{"id":"a","type":"auth","token":"read@phone"}"#).await;
     assert_eq!(ack, json!({"type":"ack","id":"a"}));
     // The socket is bound to a credential that came in a message, too.
-    server.api.revoked.send("phone".to_owned()).unwrap();
+    server.api().revoked.send("phone".to_owned()).unwrap();
     assert_eq!(receive(&mut right).await, Err(Some(4401)));
 
     let mut staying = server.socket(Some("read")).await;
@@ -86,7 +87,7 @@ async fn f97_a_socket_is_closed_with_a_number_that_says_why() {
     let mut events = Events::open(reqwest::Client::new().get(url).bearer_auth("read")).await;
     events.next().await.unwrap();
     assert_eq!(send_request(&mut staying, r#"{"id":1,"type":"ping"}"#).await["id"], 1);
-    server.api.stopping.cancel();
+    server.api().stopping.cancel();
     assert_eq!(receive(&mut staying).await, Err(Some(1012)));
     let retry: u64 = events.next().await.unwrap().fields["retry"].parse().unwrap();
     assert!((500..5000).contains(&retry), "{retry}");
@@ -95,15 +96,8 @@ async fn f97_a_socket_is_closed_with_a_number_that_says_why() {
 /// F97: too many sockets, and clients that stop reading, have close codes of their own.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f97_too_many_sockets_and_those_who_do_not_read_are_closed_with_a_number() {
-    let server = Server::set_up(
-        Arc::new(MemoryJournal::new(&opening())),
-        "/",
-        |_| {},
-        |api| {
-            api.sockets = Arc::new(Semaphore::new(1));
-        },
-    )
-    .await;
+    let one_socket = |api: &mut Api| api.sockets = Arc::new(Semaphore::new(1));
+    let server = TestServer::builder().api_for(caller, one_socket).session("/").start().await;
     // A client that falls behind before anything is written to it gets a `resync`, and one that begins to
     // read too late finds a closed socket without a code; so this may take some attempts.
     let mut told = None;
@@ -125,19 +119,14 @@ async fn f97_too_many_sockets_and_those_who_do_not_read_are_closed_with_a_number
             }
         };
         drop((slow, second));
-        let free = async {
-            while server.api.sockets.available_permits() == 0 {
-                tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-        };
-        tokio::time::timeout(PATIENCE, free).await.unwrap();
+        until(async || server.api().sockets.available_permits(), |free| *free > 0).await;
     }
 }
 
 /// Without a close frame in return, a client would assume a broken connection.
 #[tokio::test]
 async fn a_close_frame_is_answered() {
-    let server = Server::start().await;
+    let server = TestServer::with_session("/").await;
     for token in [Some("read"), None] {
         let mut socket = server.socket(token).await;
         let goodbye = CloseFrame { code: CloseCode::Normal, reason: "that was all".into() };
@@ -148,7 +137,7 @@ async fn a_close_frame_is_answered() {
 
 #[tokio::test]
 async fn f132_a_message_that_is_too_long_closes_the_socket() {
-    let server = Server::start().await;
+    let server = TestServer::with_session("/").await;
     let mut socket = server.socket(Some("read")).await;
     let long = format!(r#"{{"type":"ping","more":"{}"}}"#, "x".repeat(2 << 20));
     // The server may close the socket before all of it is sent.
@@ -160,7 +149,7 @@ async fn f132_a_message_that_is_too_long_closes_the_socket() {
 
 #[tokio::test]
 async fn unknown_types_without_an_id_are_ignored_and_invalid_requests_are_refused() {
-    let server = Server::start().await;
+    let server = TestServer::with_session("/").await;
     let mut socket = server.socket(Some("read")).await;
     for unknown in [r#"{"type":"teleport"}"#, "{}", r#"{"type":"","id":null}"#] {
         socket.send(Message::text(unknown)).await.unwrap();
@@ -206,7 +195,7 @@ async fn unknown_types_without_an_id_are_ignored_and_invalid_requests_are_refuse
 
 #[tokio::test]
 async fn a_new_subscription_replaces_the_old_one_until_unsubscribe() {
-    let server = Server::start().await;
+    let server = TestServer::with_session("/").await;
     server.publish(1..=2).await;
     let mut socket = server.socket(Some("read")).await;
     let ack = send_request(&mut socket, r#"{"id":1,"type":"subscribe","session":"1"}"#).await;
@@ -227,8 +216,8 @@ async fn a_new_subscription_replaces_the_old_one_until_unsubscribe() {
 /// The published limit is the real one.
 #[tokio::test]
 async fn a_prompt_may_be_as_long_as_the_server_says_and_no_longer() {
-    let journal = Arc::new(MemoryJournal::new(&opening()));
-    let server = Server::with(journal, "/", |config| config.claude = Some("/does/not/exist".into())).await;
+    let builder = TestServer::builder().api().session("/");
+    let server = builder.config(|config| config.claude = Some("/does/not/exist".into())).start().await;
     let (_, meta) = server.get("read", "/v1/meta").await;
     let max = usize::try_from(meta["limits"]["input_bytes"].as_u64().unwrap()).unwrap();
     let post = async |bytes: usize| {
@@ -244,7 +233,7 @@ async fn a_prompt_may_be_as_long_as_the_server_says_and_no_longer() {
 
 #[tokio::test]
 async fn f99_a_socket_takes_so_many_subscriptions_and_no_more() {
-    let server = Server::start().await;
+    let server = TestServer::with_session("/").await;
     let (_, meta) = server.get("read", "/v1/meta").await;
     let max = meta["limits"]["subscriptions"].as_u64().unwrap();
     let mut socket = server.socket(Some("read")).await;

@@ -1,15 +1,10 @@
 //! Sessions with a running agent, over the API.
 
-use std::sync::Arc;
-
 use futures_util::SinkExt as _;
 use serde_json::{Value, json};
-use tempfile::TempDir;
-use tidings_journal::MemoryJournal;
 use tokio_tungstenite::tungstenite::Message;
 
-use crate::api::server::{Events, Server, opening, receive, send_request};
-use crate::stand_in;
+use crate::api::server::{Events, TestServer, receive, send_request};
 
 const ASKS: &str = r#"
     [[turn]]
@@ -24,38 +19,29 @@ const ASKS: &str = r#"
     text = "That was all."
 "#;
 
-pub(crate) struct LiveServer {
-    pub(crate) server: Server,
-    pub(crate) folder: TempDir,
+/// The API of a server whose agents play a script.
+pub(crate) async fn live_server(script: &str) -> TestServer {
+    TestServer::builder().script(script).api().session("/").start().await
 }
 
-impl LiveServer {
-    pub(crate) async fn playing(script: &str) -> LiveServer {
-        let folder = tempfile::tempdir().unwrap();
-        let carrier = stand_in::playing(script, folder.path());
-        let journal = Arc::new(MemoryJournal::new(&opening()));
-        let server = Server::with(journal, "/", |config| config.carrier = carrier).await;
-        LiveServer { server, folder }
-    }
-
+impl TestServer {
     pub(crate) async fn post(&self, path: &str, body: &Value, key: Option<&str>) -> (u16, Value) {
-        let mut request = reqwest::Client::new().post(self.server.url(path)).bearer_auth("admin").json(body);
+        let mut request = self.http.post(self.url(path)).bearer_auth("admin").json(body);
         if let Some(key) = key {
             request = request.header("idempotency-key", key);
         }
-        self.server.send(request).await
+        self.send(request).await
     }
 
-    pub(crate) async fn create(&self) -> String {
-        let cwd = self.folder.path().canonicalize().unwrap();
-        let (status, view) = self.post("/v1/sessions", &json!({"cwd":cwd}), None).await;
+    pub(crate) async fn create_session(&self) -> String {
+        let (status, view) = self.post("/v1/sessions", &json!({"cwd":self.cwd()}), None).await;
         assert_eq!(status, 201, "{view}");
         view["key"].as_str().unwrap().to_owned()
     }
 }
 
 /// The events of a session up to the first with this name.
-pub(crate) async fn until(events: &mut Events, name: &str) -> Vec<(String, Value)> {
+pub(crate) async fn events_until(events: &mut Events, name: &str) -> Vec<(String, Value)> {
     let mut seen = Vec::new();
     while seen.last().is_none_or(|(last, _): &(String, Value)| last != name) {
         let block = events.next().await.unwrap();
@@ -69,8 +55,8 @@ pub(crate) async fn until(events: &mut Events, name: &str) -> Vec<(String, Value
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f95_a_command_that_is_sent_again_has_one_effect_and_one_answer() {
-    let live = LiveServer::playing(ASKS).await;
-    let cwd = live.folder.path().canonicalize().unwrap();
+    let live = live_server(ASKS).await;
+    let cwd = live.cwd();
     let new = json!({"cwd":cwd,"title":"one"});
     let (status, first) = live.post("/v1/sessions", &new, Some("make-1")).await;
     assert_eq!(status, 201, "{first}");
@@ -87,8 +73,8 @@ async fn f95_a_command_that_is_sent_again_has_one_effect_and_one_answer() {
 /// A client could not see from `parked` that the agent works.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_that_is_made_with_a_prompt_is_being_started() {
-    let live = LiveServer::playing(ASKS).await;
-    let cwd = live.folder.path().canonicalize().unwrap();
+    let live = live_server(ASKS).await;
+    let cwd = live.cwd();
     let (_, view) = live.post("/v1/sessions", &json!({"cwd":cwd,"prompt":"look"}), None).await;
     let state = view["state"].as_str().unwrap();
     assert!(["starting", "running", "needs_you"].contains(&state), "{view}");
@@ -99,9 +85,9 @@ async fn a_session_that_is_made_with_a_prompt_is_being_started() {
 /// A misspelt key is an error.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_body_that_makes_no_sense_is_refused_and_nothing_happens() {
-    let live = LiveServer::playing(ASKS).await;
-    let key = live.create().await;
-    let cwd = live.folder.path().canonicalize().unwrap();
+    let live = live_server(ASKS).await;
+    let key = live.create_session().await;
+    let cwd = live.cwd();
     for wrong in [
         json!({"cwd":cwd,"promt":"x"}),
         json!({"cwd":cwd,"budget_usd":-1}),
@@ -116,35 +102,35 @@ async fn a_body_that_makes_no_sense_is_refused_and_nothing_happens() {
         (json!({"budget_usd":10}), "send it inside of `budget`"),
         (json!({"budget":{"budget_usd":-0.5}}), "leave it out for no limit; `stop` ends the agent"),
     ] {
-        let url = live.server.url(&format!("/v1/sessions/{key}"));
+        let url = live.url(&format!("/v1/sessions/{key}"));
         let patch = reqwest::Client::new().patch(url).bearer_auth("admin").json(&wrong);
-        let (status, problem) = live.server.send(patch).await;
+        let (status, problem) = live.send(patch).await;
         assert_eq!((status, &problem["hint"]), (400, &json!(hint)), "{wrong}: {problem}");
     }
-    let (_, listed) = live.server.get("read", "/v1/sessions").await;
+    let (_, listed) = live.get("read", "/v1/sessions").await;
     assert!(listed["items"].as_array().unwrap().iter().all(|view| view["budget"] == json!({})), "{listed}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn s2_27_the_first_answer_counts_and_the_next_one_is_told_who_was_faster() {
-    let live = LiveServer::playing(ASKS).await;
-    let key = live.create().await;
-    let url = live.server.url(&format!("/v1/sessions/{key}/events"));
+    let live = live_server(ASKS).await;
+    let key = live.create_session().await;
+    let url = live.url(&format!("/v1/sessions/{key}/events"));
     let mut events = Events::open(reqwest::Client::new().get(url).bearer_auth("read")).await;
     let mut notices =
-        Events::open(reqwest::Client::new().get(live.server.url("/v1/events")).bearer_auth("read")).await;
-    let mut socket = live.server.socket(Some("admin")).await;
+        Events::open(reqwest::Client::new().get(live.url("/v1/events")).bearer_auth("read")).await;
+    let mut socket = live.socket(Some("admin")).await;
     let subscribe = json!({"id":1,"type":"subscribe","session":key});
     assert_eq!(send_request(&mut socket, &subscribe.to_string()).await["session"], json!(key));
     let input = json!({"id":2,"type":"input","session":key,"input":{"content":"look around"}});
     let ack = send_request(&mut socket, &input.to_string()).await;
     assert_eq!((&ack["type"], &ack["turn_id"]["sequence"]), (&json!("ack"), &json!(1)), "{ack}");
 
-    let asked = until(&mut events, "PermissionRequired").await;
+    let asked = events_until(&mut events, "PermissionRequired").await;
     let id = asked.last().unwrap().1["PermissionRequired"]["tool_use_id"].as_str().unwrap().to_owned();
-    let waits = until(&mut notices, "permission").await;
+    let waits = events_until(&mut notices, "permission").await;
     assert_eq!(waits.last().unwrap().1["permission"]["tool_use_id"], json!(id));
-    let (_, listed) = live.server.get("read", "/v1/permissions").await;
+    let (_, listed) = live.get("read", "/v1/permissions").await;
     assert_eq!(listed["items"][0]["tool_use_id"], json!(id));
 
     let answer = json!({"id":3,"type":"answer","session":key,"to":id,"permission":{"decision":"allow"}});
@@ -159,19 +145,19 @@ async fn s2_27_the_first_answer_counts_and_the_next_one_is_told_who_was_faster()
     let lost = send_request(&mut socket, &later.to_string()).await;
     assert_eq!(lost["problem"]["winner"]["seq"], won["seq"]);
 
-    let rest = until(&mut events, "Complete").await;
+    let rest = events_until(&mut events, "Complete").await;
     let said: String = rest.iter().filter_map(|(_, event)| event["TextChunk"]["text"].as_str()).collect();
     assert_eq!(said, "There is a README.");
-    let (_, log) = live.server.get("admin", "/v1/audit").await;
+    let (_, log) = live.get("admin", "/v1/audit").await;
     assert_eq!(log["decision"], "allowed");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn prompts_of_one_client_keep_their_order() {
     let script = "[[turn]]\ntext = \"ok\"\n".repeat(10);
-    let live = LiveServer::playing(&script).await;
-    let key = live.create().await;
-    let mut socket = live.server.socket(Some("admin")).await;
+    let live = live_server(&script).await;
+    let key = live.create_session().await;
+    let mut socket = live.socket(Some("admin")).await;
     for n in 1..=10 {
         let input = json!({"id":n,"type":"input","session":key,"input":{"content":format!("prompt {n}")}});
         socket.send(Message::text(input.to_string())).await.unwrap();
@@ -187,13 +173,13 @@ async fn prompts_of_one_client_keep_their_order() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn notices_go_only_to_callers_that_may_see_the_session() {
-    let live = LiveServer::playing(ASKS).await;
-    let mut unlimited = live.server.socket(Some("read")).await;
-    let mut elsewhere = live.server.socket(Some("read:/somewhere/else")).await;
+    let live = live_server(ASKS).await;
+    let mut unlimited = live.socket(Some("read")).await;
+    let mut elsewhere = live.socket(Some("read:/somewhere/else")).await;
     for socket in [&mut unlimited, &mut elsewhere] {
         assert_eq!(send_request(socket, r#"{"id":1,"type":"subscribe"}"#).await["type"], "ack");
     }
-    let key = live.create().await;
+    let key = live.create_session().await;
     let message = receive(&mut unlimited).await.unwrap();
     assert_eq!(message["type"], "notice");
     assert_eq!(message["notice"]["session"]["key"], json!(key), "{message}");

@@ -1,31 +1,27 @@
 //! Capabilities of a server: the version of Claude Code, the models, and dry runs of a rewind.
 
-use std::sync::Arc;
-
 use serde_json::{Value, json};
-use tidings_journal::MemoryJournal;
 use tidings_sessions::Real;
 
-use crate::api::live::{LiveServer, until};
-use crate::api::server::{Events, Server, opening};
+use crate::api::live::{events_until, live_server};
+use crate::api::server::{Events, TestServer, until};
 
 const TWO: &str = "[[turn]]\ntext = \"One.\"\n[[turn]]\ntext = \"Two.\"\n";
 
 /// A server with this `claude`; with `demo`, beside demo sessions.
-async fn server_with(claude: &str, demo: bool) -> Server {
-    let journal = Arc::new(MemoryJournal::new(&opening()));
-    Server::with(journal, "/", |config| {
+async fn server_with(claude: &str, demo: bool) -> TestServer {
+    let builder = TestServer::builder().api().session("/").config(|config| {
         config.demo = demo;
         if demo {
             config.beside_demo = Some(Real { claude: claude.into(), config_dir: "/nowhere".into() });
         } else {
             config.claude = Some(claude.into());
         }
-    })
-    .await
+    });
+    builder.start().await
 }
 
-async fn meta(server: &Server) -> Value {
+async fn meta(server: &TestServer) -> Value {
     server.get("read", "/v1/meta").await.1
 }
 
@@ -41,17 +37,12 @@ async fn meta_says_whether_there_is_a_claude_and_which() {
     for demo in [false, true] {
         let server = server_with(claude.to_str().unwrap(), demo).await;
         // `claude` is present at once, and its version is known a moment later.
-        let told = tokio::time::timeout(crate::api::server::PATIENCE, async {
-            loop {
-                let told = meta(&server).await["claude"].clone();
-                assert!(told.is_object(), "{told}");
-                if told["version"].is_string() {
-                    return told;
-                }
-                tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-            }
-        });
-        let told = told.await.unwrap();
+        let look = async || {
+            let told = meta(&server).await["claude"].clone();
+            assert!(told.is_object(), "{told}");
+            told
+        };
+        let told = until(look, |told| told["version"].is_string()).await;
         assert_eq!(told["version"], "2.1.325");
         assert!(told["tested"].is_string() && told["compared"].is_array(), "{told}");
     }
@@ -79,10 +70,10 @@ async fn a_real_session_beside_a_demo_needs_a_claude() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn models_are_those_that_the_agent_lists() {
-    let live = LiveServer::playing(TWO).await;
-    assert_eq!(live.server.get("read", "/v1/models").await.1, json!({"items": []}));
-    complete_prompt(&live, &live.create().await).await;
-    let (_, listed) = live.server.get("read", "/v1/models").await;
+    let live = live_server(TWO).await;
+    assert_eq!(live.get("read", "/v1/models").await.1, json!({"items": []}));
+    complete_prompt(&live, &live.create_session().await).await;
+    let (_, listed) = live.get("read", "/v1/models").await;
     let items = listed["items"].as_array().unwrap();
     assert!(items.iter().any(|model| model["value"] == "opus"), "{listed}");
     assert!(items.iter().all(|model| !model["name"].as_str().unwrap().is_empty()), "{listed}");
@@ -90,10 +81,10 @@ async fn models_are_those_that_the_agent_lists() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dry_run_of_a_rewind_answers_and_changes_nothing() {
-    let live = LiveServer::playing(TWO).await;
-    let key = live.create().await;
+    let live = live_server(TWO).await;
+    let key = live.create_session().await;
     let prompt = complete_prompt(&live, &key).await;
-    let head = live.server.get("read", &format!("/v1/sessions/{key}")).await.1["head"].clone();
+    let head = live.get("read", &format!("/v1/sessions/{key}")).await.1["head"].clone();
     let rewind = format!("/v1/sessions/{key}/rewind");
     let (status, told) = live.post(&rewind, &json!({"prompt": prompt, "dry_run": true}), None).await;
     assert_eq!((status, &told["rewind"]["files"]), (200, &json!([])), "{told}");
@@ -106,8 +97,8 @@ async fn a_dry_run_of_a_rewind_answers_and_changes_nothing() {
 /// A retry would not help, so the error is not retryable.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_that_makes_no_sense_is_refused_with_what_to_do() {
-    let live = LiveServer::playing(TWO).await;
-    let key = live.create().await;
+    let live = live_server(TWO).await;
+    let key = live.create_session().await;
     complete_prompt(&live, &key).await;
     for (command, body, code, status) in [
         ("rewind", json!({"prompt": "x"}), "conflict", 409),
@@ -123,11 +114,11 @@ async fn a_command_that_makes_no_sense_is_refused_with_what_to_do() {
 }
 
 /// Sends a prompt, waits for the answer, and returns the id of the prompt.
-async fn complete_prompt(live: &LiveServer, key: &str) -> String {
-    let url = live.server.url(&format!("/v1/sessions/{key}/events"));
+async fn complete_prompt(live: &TestServer, key: &str) -> String {
+    let url = live.url(&format!("/v1/sessions/{key}/events"));
     let mut events = Events::open(reqwest::Client::new().get(url).bearer_auth("read")).await;
     live.post(&format!("/v1/sessions/{key}/input"), &json!({"content": "Hello"}), None).await;
-    let seen = until(&mut events, "Complete").await;
+    let seen = events_until(&mut events, "Complete").await;
     let uuid = seen.iter().find_map(|(_, event)| event["UserPrompt"]["uuid"].as_str());
     uuid.unwrap().to_owned()
 }

@@ -2,14 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tidings_journal::MemoryJournal;
 
-use crate::api::server::{Server, opening};
-use crate::stand_in;
+use crate::api::server::TestServer;
 
 const HELLO: &str = "[[turn]]\ntext = \"Hello to you.\"\nrepeat = true\n";
 
@@ -17,11 +14,9 @@ const HELLO: &str = "[[turn]]\ntext = \"Hello to you.\"\nrepeat = true\n";
 const DAILY: &str = "read,prompt,decide,edit,always";
 
 struct Project {
-    server: Server,
-    http: reqwest::Client,
+    server: TestServer,
     folder: PathBuf,
     root: PathBuf,
-    _scratch: tempfile::TempDir,
 }
 
 /// Runs `git` as a person would, with everything that is configured.
@@ -39,8 +34,8 @@ fn git(folder: &Path, args: &[&str]) -> String {
 impl Project {
     /// A server that may use the folder `allowed`, with a repository in it.
     async fn start() -> Project {
-        let scratch = tempfile::tempdir().unwrap();
-        let root = scratch.path().canonicalize().unwrap();
+        let builder = TestServer::builder().script(HELLO).api().session("/");
+        let root = builder.root();
         let folder = root.join("allowed/project");
         std::fs::create_dir_all(folder.join("src")).unwrap();
         std::fs::create_dir_all(root.join("home")).unwrap();
@@ -51,20 +46,16 @@ impl Project {
         git(&folder, &["init", "-q", "-b", "main"]);
         git(&folder, &["add", "-A"]);
         git(&folder, &["commit", "-q", "-m", "one"]);
-        let (carrier, allowed, home) =
-            (stand_in::playing(HELLO, &root), root.join("allowed"), root.join("home"));
-        let set = |config: &mut tidings_sessions::Config| {
-            config.carrier = carrier;
+        let (allowed, home) = (root.join("allowed"), root.join("home"));
+        let builder = builder.config(|config| {
             config.roots = vec![allowed];
             config.environment.push(("HOME".to_owned(), home.to_str().unwrap().to_owned()));
-        };
-        let server = Server::with(Arc::new(MemoryJournal::new(&opening())), "/", set).await;
-        Project { server, http: reqwest::Client::new(), folder, root, _scratch: scratch }
+        });
+        Project { server: builder.start().await, folder, root }
     }
 
     async fn send(&self, who: &str, method: Method, path: &str, body: Value) -> (u16, Value) {
-        let request = self.http.request(method, self.server.url(path)).bearer_auth(who);
-        self.server.send(if body.is_null() { request } else { request.json(&body) }).await
+        self.server.call_as(who, method.as_str(), path, Some(body).filter(|body| !body.is_null())).await
     }
 
     /// Creates a session in the project, and returns its path.
@@ -164,19 +155,7 @@ async fn changes_are_staged_and_committed_without_programs_of_the_repository() {
         .send("read,prompt,decide,edit", Method::POST, &format!("{at}/commit"), json!({"message":"x"}))
         .await;
     assert_eq!(status, 403);
-    let (_, audit) = (
-        0,
-        project
-            .http
-            .get(project.server.url("/v1/audit"))
-            .bearer_auth("admin")
-            .send()
-            .await
-            .unwrap()
-            .text()
-            .await
-            .unwrap(),
-    );
+    let audit = project.server.get("admin", "/v1/audit").await.1.to_string();
     assert!(audit.contains("committed"), "{audit}");
     assert!(!trace.exists(), "a program of the repository ran: {:?}", std::fs::read_to_string(&trace));
 }

@@ -4,7 +4,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tidings_api::{Code, Scope};
 
-use crate::api::server::Server;
+use crate::api::server::TestServer;
 
 /// Every operation of the API with the scope that it needs. The routes of auth and health are tested with a
 /// whole server.
@@ -42,7 +42,7 @@ pub(super) fn filled(path: &str) -> String {
 
 #[tokio::test]
 async fn t5_every_route_refuses_those_who_have_no_credential_or_not_the_scope() {
-    let server = Server::start().await;
+    let server = TestServer::with_session("/").await;
     let http = reqwest::Client::new();
     let operations = operations();
     assert!(operations.len() > 25, "{}", operations.len());
@@ -67,7 +67,7 @@ async fn t5_every_route_refuses_those_who_have_no_credential_or_not_the_scope() 
 
 #[tokio::test]
 async fn what_is_refused_is_a_problem_with_a_name() {
-    let server = Server::start().await;
+    let server = TestServer::with_session("/").await;
     let http = reqwest::Client::new();
     let (get, post, put) = (Method::GET, Method::POST, Method::PUT);
     let json_type = Some("application/json");
@@ -118,7 +118,7 @@ async fn what_is_refused_is_a_problem_with_a_name() {
 
 #[tokio::test]
 async fn the_id_of_a_command_is_the_same_in_the_header_and_the_body() {
-    let server = Server::start().await;
+    let server = TestServer::with_session("/").await;
     let http = reqwest::Client::new();
     let patch = |body: &str| {
         let request = http.patch(server.url("/v1/sessions/1")).bearer_auth("admin").body(body.to_owned());
@@ -132,7 +132,7 @@ async fn the_id_of_a_command_is_the_same_in_the_header_and_the_body() {
 
 #[tokio::test]
 async fn promise_3_a_session_that_is_asked_for_again_is_answered_the_same() {
-    let server = Server::start().await;
+    let server = TestServer::with_session("/").await;
     let http = reqwest::Client::new();
     let create = |body: Value| http.post(server.url("/v1/sessions")).bearer_auth("admin").json(&body);
     let body = json!({"cwd":"/","title":"a","client_id":"one"});
@@ -146,7 +146,7 @@ async fn promise_3_a_session_that_is_asked_for_again_is_answered_the_same() {
 
 #[tokio::test]
 async fn the_server_says_what_it_is() {
-    let server = Server::start().await;
+    let server = TestServer::with_session("/").await;
     let (_, meta) = server.get("read,decide", "/v1/meta").await;
     assert_eq!((&meta["name"], &meta["websocket_protocol"]), (&json!("tidings"), &json!("tidings.v1")));
     assert_eq!(meta["you"]["scopes"], json!(["read", "decide"]));

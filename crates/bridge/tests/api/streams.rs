@@ -1,16 +1,17 @@
 //! Streams and the WebSocket: events are neither lost, repeated nor reordered when connections break.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tidings_journal::{Class, Draft, Key, Kind, NewSession, SqliteJournal};
+use tidings_journal::{Class, Draft, Key, Kind, NewSession};
 use tidings_protocol::ui::UiMessage;
 use tidings_rehearsal::Chance;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::api::server::{Events, PATIENCE, Server, draft, key, opening, receive, send_request, text, turn};
+use crate::api::server::{
+    Events, PATIENCE, TestJournal, TestServer, draft, in_time, key, receive, send_request, text, turn,
+};
 
 const DELTAS: u64 = 500;
 const CUTS: u64 = 100;
@@ -35,7 +36,7 @@ impl Client {
 }
 
 /// Publishes deltas, evenly spread over the cuts, while the client reads.
-async fn publish(server: &Server, mut cuts: watch::Receiver<u64>, mut chance: Chance) {
+async fn publish(server: &TestServer, mut cuts: watch::Receiver<u64>, mut chance: Chance) {
     let mut sent = 0;
     for cut in 1..=CUTS {
         let until = DELTAS * cut / CUTS;
@@ -45,7 +46,7 @@ async fn publish(server: &Server, mut cuts: watch::Receiver<u64>, mut chance: Ch
             sent += more;
             tokio::time::sleep(Duration::from_micros(chance.below(700))).await;
         }
-        timeout(PATIENCE, cuts.wait_for(|cuts| *cuts >= cut)).await.unwrap().unwrap();
+        in_time(cuts.wait_for(|cuts| *cuts >= cut)).await.unwrap();
     }
 }
 
@@ -58,7 +59,12 @@ fn connection_lifetime(chance: &mut Chance, cuts: u64) -> (u64, Duration) {
     }
 }
 
-async fn cut_a_socket(server: &Server, deltas: &str, mut chance: Chance, cuts: watch::Sender<u64>) -> String {
+async fn cut_a_socket(
+    server: &TestServer,
+    deltas: &str,
+    mut chance: Chance,
+    cuts: watch::Sender<u64>,
+) -> String {
     let mut client = Client::default();
     while !client.is_done() {
         let mut socket = server.socket(Some("read")).await;
@@ -81,7 +87,7 @@ async fn cut_a_socket(server: &Server, deltas: &str, mut chance: Chance, cuts: w
 }
 
 async fn cut_a_stream(
-    server: &Server,
+    server: &TestServer,
     dialect: &str,
     mut chance: Chance,
     cuts: watch::Sender<u64>,
@@ -120,7 +126,7 @@ fn everything() -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f92_f93_sockets_that_are_cut_off_a_hundred_times_miss_nothing() {
     for (seed, deltas) in [(1, "all"), (2, "coalesced:3"), (3, "none")] {
-        let server = Server::start().await;
+        let server = TestServer::with_session("/").await;
         let (cuts, seen) = watch::channel(0);
         let client = cut_a_socket(&server, deltas, Chance::new(seed), cuts);
         let publisher = async {
@@ -128,8 +134,8 @@ async fn f92_f93_sockets_that_are_cut_off_a_hundred_times_miss_nothing() {
             // Held deltas are sent when another event follows.
             server.publish_event(&UiMessage::Display { content: "done".to_owned(), session_id: 1 }).await;
         };
-        let (text, ()) = tokio::join!(timeout(PATIENCE, client), publisher);
-        assert_eq!(text.unwrap(), everything(), "{deltas}");
+        let (text, ()) = tokio::join!(in_time(client), publisher);
+        assert_eq!(text, everything(), "{deltas}");
         assert!(*seen.borrow() >= CUTS);
     }
 }
@@ -137,21 +143,20 @@ async fn f92_f93_sockets_that_are_cut_off_a_hundred_times_miss_nothing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn f92_f93_streams_that_are_cut_off_a_hundred_times_miss_nothing() {
     for (seed, dialect) in [(4, "native"), (5, "ui")] {
-        let folder = tempfile::tempdir().unwrap();
-        let journal = SqliteJournal::open(folder.path().join("journal.db"), &opening()).unwrap();
-        let server = Server::on(Arc::new(journal), "/").await;
+        let builder = TestServer::builder().journal(TestJournal::File);
+        let server = builder.api().session("/").start().await;
         let (cuts, seen) = watch::channel(0);
         let client = cut_a_stream(&server, dialect, Chance::new(seed), cuts);
         let (text, ()) =
-            tokio::join!(timeout(PATIENCE, client), publish(&server, seen.clone(), Chance::new(seed + 100)));
-        assert_eq!(text.unwrap(), everything(), "{dialect}");
+            tokio::join!(in_time(client), publish(&server, seen.clone(), Chance::new(seed + 100)));
+        assert_eq!(text, everything(), "{dialect}");
         assert!(*seen.borrow() >= CUTS);
     }
 }
 
 #[tokio::test]
 async fn deltas_are_delivered_as_the_subscriber_requested() {
-    let server = Server::start().await;
+    let server = TestServer::with_session("/").await;
     server.publish(1..=3).await;
     server.publish_event(&UiMessage::Display { content: "over".to_owned(), session_id: 1 }).await;
     server.publish(4..=5).await;
@@ -178,7 +183,7 @@ async fn deltas_are_delivered_as_the_subscriber_requested() {
 
 #[tokio::test]
 async fn a_merged_delta_has_the_cursor_of_its_last_one() {
-    let server = Server::start().await;
+    let server = TestServer::with_session("/").await;
     server.publish(1..=4).await;
     let mut socket = server.socket(Some("read")).await;
     let subscribe = r#"{"id":1,"type":"subscribe","session":"session","deltas":"coalesced:20"}"#;
@@ -190,7 +195,7 @@ async fn a_merged_delta_has_the_cursor_of_its_last_one() {
 
 #[tokio::test]
 async fn s3_a_stream_of_the_dialect_ui_has_exactly_the_json_of_the_page() {
-    let server = Server::start().await;
+    let server = TestServer::with_session("/").await;
     server.publish_event(&text("hello\nthere")).await;
     server.publish_event(&UiMessage::Error { message: "overloaded".to_owned(), session_id: None }).await;
     let url = server.url("/v1/sessions/session/events?dialect=ui");
@@ -209,7 +214,7 @@ async fn s3_a_stream_of_the_dialect_ui_has_exactly_the_json_of_the_page() {
 
 #[tokio::test]
 async fn frames_of_the_cli_are_for_those_who_ask_for_them() {
-    let server = Server::start().await;
+    let server = TestServer::with_session("/").await;
     let silent = server.get("read", "/v1/sessions/1/events?dialect=frames").await;
     assert_eq!((silent.0, &silent.1["code"]), (409, &json!("conflict")), "there would never be one");
     let (keeps, at) = (Key::new("keeps").unwrap(), jiff::Timestamp::UNIX_EPOCH);
@@ -239,7 +244,7 @@ async fn frames_of_the_cli_are_for_those_who_ask_for_them() {
 
 #[tokio::test]
 async fn an_unknown_cursor_gets_the_verdict_reset() {
-    let server = Server::start().await;
+    let server = TestServer::with_session("/").await;
     server.publish(1..=3).await;
     let mut socket = server.socket(Some("read")).await;
     let foreign = r#"{"id":1,"type":"subscribe","session":"1","after":"00c0ffee00c0ffee:2"}"#;
@@ -253,7 +258,7 @@ async fn an_unknown_cursor_gets_the_verdict_reset() {
 
 #[tokio::test]
 async fn a_deleted_session_says_so_and_ends_its_streams() {
-    let server = Server::start().await;
+    let server = TestServer::with_session("/").await;
     server.publish(1..=1).await;
     let url = server.url("/v1/sessions/1/events");
     let mut events = Events::open(reqwest::Client::new().get(url).bearer_auth("read")).await;

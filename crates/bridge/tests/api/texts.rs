@@ -1,15 +1,10 @@
 //! Text of clients at every entrance: it reaches the agent as data, or it is refused.
 
-use std::sync::Arc;
-
-use futures_util::{SinkExt as _, StreamExt as _};
+use futures_util::SinkExt as _;
 use serde_json::{Value, json};
-use tidings_journal::MemoryJournal;
 use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 
-use crate::api::server::{PATIENCE, Server, opening, receive, send_request};
-use crate::stand_in::{self, Received};
+use crate::api::server::{Received, Socket, TestServer, next_message, receive, send_request, until};
 
 const TURNS: &str = "[[turn]]\ntext = \"One.\"\n[[turn]]\ntext = \"Two.\"\n[[turn]]\ntext = \"Three.\"\n";
 
@@ -21,32 +16,26 @@ const MENTION: &str = "look at @/etc/hosts";
 const COMMAND: &str = "/config permissionMode=acceptEdits";
 
 struct Site {
-    server: Server,
+    server: TestServer,
     received: Received,
     cwd: String,
-    _folder: tempfile::TempDir,
 }
 
 impl Site {
     async fn new() -> Site {
-        let folder = tempfile::tempdir().unwrap();
-        let cwd = folder.path().canonicalize().unwrap().to_str().unwrap().to_owned();
         let received = Received::default();
-        let carrier = stand_in::recording(TURNS, folder.path(), &received);
-        let journal = Arc::new(MemoryJournal::new(&opening()));
-        let set = |config: &mut tidings_sessions::Config| {
-            config.carrier = carrier;
-            config.config_dir = Some(folder.path().to_owned());
+        let builder = TestServer::builder().agent(TURNS, |agent| agent.recording(&received)).api();
+        let builder = builder.config(|config| {
             config.allow_bypass = true;
             config.live_max = 50;
-        };
-        let server = Server::with(journal, &cwd, set).await;
-        Site { server, received, cwd, _folder: folder }
+        });
+        let cwd = builder.root().to_str().unwrap().to_owned();
+        let server = builder.session(&cwd).start().await;
+        Site { server, received, cwd }
     }
 
     async fn post(&self, scopes: &str, path: &str, body: Value) -> (u16, Value) {
-        let request = reqwest::Client::new().post(self.server.url(path)).bearer_auth(scopes).json(&body);
-        self.server.send(request).await
+        self.server.call_as(scopes, "POST", path, Some(body)).await
     }
 
     async fn create(&self, scopes: &str, body: Value) -> (u16, Value) {
@@ -57,26 +46,16 @@ impl Site {
 
     /// The next message of a user that reaches an agent.
     async fn received(&self, count: usize) -> Value {
-        let wait = async {
-            loop {
-                let found = self.received.prompts.lock().unwrap().get(count - 1).cloned();
-                if let Some(found) = found {
-                    return found;
-                }
-                tokio::time::sleep(std::time::Duration::from_millis(5)).await;
-            }
-        };
-        tokio::time::timeout(PATIENCE, wait).await.unwrap()
+        let look = async || self.received.prompts.lock().unwrap().get(count - 1).cloned();
+        until(look, Option::is_some).await.unwrap()
     }
 
     fn count(&self) -> usize {
         self.received.prompts.lock().unwrap().len()
     }
 
-    async fn socket(&self, path: &str) -> crate::api::server::Socket {
-        let mut request = format!("ws://{}{path}", self.server.address).into_client_request().unwrap();
-        request.headers_mut().insert("authorization", format!("Bearer {PHONE}").parse().unwrap());
-        tokio_tungstenite::connect_async(request).await.unwrap().0
+    async fn socket(&self, path: &str) -> Socket {
+        self.server.socket_at(path, Some(PHONE)).await
     }
 }
 
@@ -166,7 +145,7 @@ async fn k21_k22_text_of_a_phone_is_data_for_callers_without_admin() {
     }
     let mut is_refused = false;
     loop {
-        let received = tokio::time::timeout(PATIENCE, phone.next()).await.unwrap().unwrap().unwrap();
+        let received = next_message(&mut phone).await;
         let Message::Text(text) = received else { continue };
         let received: Value = serde_json::from_str(&text).unwrap();
         is_refused |= received["type"] == "error" && received["code"] == "PERMISSION_DENIED";

@@ -1,6 +1,6 @@
 //! Pages of other origins can neither call the server nor read its responses.
 
-use crate::auth::test_server::{HOST, TestServer, request};
+use crate::auth::test_router::{HOST, TestRouter, request};
 use axum::http::{Method, StatusCode};
 use serde_json::json;
 use tidings_bridge::auth::{Names, Peer, Scheme};
@@ -8,7 +8,7 @@ use tidings_bridge::auth::{Names, Peer, Scheme};
 const FOREIGN: &str = "https://evil.example";
 
 /// Pairs a browser, and returns the cookie header that it sends.
-async fn page(server: &TestServer) -> String {
+async fn page(server: &TestRouter) -> String {
     let code = server.auth.pairing_code(tidings_api::NewDevice::default()).unwrap();
     let body = json!({"code": code.reveal()});
     let own = format!("http://{HOST}");
@@ -24,7 +24,7 @@ async fn page(server: &TestServer) -> String {
 
 #[tokio::test]
 async fn t1_a_page_from_elsewhere_is_refused_whatever_it_carries() {
-    let server = TestServer::new();
+    let server = TestRouter::new();
     let (bearer, cookie) = (server.device_bearer(), page(&server).await);
     let foreign = [
         // A WebSocket, which browsers let any page open (F115).
@@ -78,7 +78,7 @@ async fn t1_a_page_from_elsewhere_is_refused_whatever_it_carries() {
 
 #[tokio::test]
 async fn t1_the_page_itself_gets_in_and_others_may_link_to_it() {
-    let server = TestServer::new();
+    let server = TestRouter::new();
     let cookie = page(&server).await;
     let own = format!("http://{HOST}");
     let fine = [
@@ -114,7 +114,7 @@ async fn t1_the_page_itself_gets_in_and_others_may_link_to_it() {
 /// A service worker passes navigations on without a destination.
 #[tokio::test]
 async fn k27_a_link_of_another_site_opens_the_page_and_nothing_else() {
-    let server = TestServer::new();
+    let server = TestRouter::new();
     let cookie = page(&server).await;
     let ok = StatusCode::OK;
     let refused = StatusCode::FORBIDDEN;
@@ -153,7 +153,7 @@ async fn k27_a_link_of_another_site_opens_the_page_and_nothing_else() {
 
 #[tokio::test]
 async fn t1_a_cookie_without_a_page_changes_nothing() {
-    let server = TestServer::new();
+    let server = TestRouter::new();
     let cookie = page(&server).await;
     for (method, more) in [("POST", ("accept", "*/*")), ("GET", ("upgrade", "websocket"))] {
         let path = if method == "GET" { "/v1/ws" } else { "/v1/who" };
@@ -165,7 +165,7 @@ async fn t1_a_cookie_without_a_page_changes_nothing() {
 
 #[tokio::test]
 async fn t1_f116_no_origin_and_no_credential_is_nobody() {
-    let server = TestServer::new();
+    let server = TestRouter::new();
     for path in
         ["/v1/who", "/v1/devices", "/v1/nothing", "/metrics", "/readyz", "/v1", "//v1/who", "/v1/../v1/who"]
     {
@@ -195,7 +195,7 @@ async fn t1_f116_no_origin_and_no_credential_is_nobody() {
 
 #[tokio::test]
 async fn t2_the_server_answers_to_its_own_names_only() {
-    let server = TestServer::with(|settings| {
+    let server = TestRouter::with(|settings| {
         settings.names = Names::loopback().and_url("https://box.example").unwrap();
     });
     let good = [
@@ -277,7 +277,7 @@ async fn t2_the_server_answers_to_its_own_names_only() {
 
 #[tokio::test]
 async fn t2_a_server_on_every_address_is_called_by_the_one_that_was_reached() {
-    let server = TestServer::with(|settings| {
+    let server = TestRouter::with(|settings| {
         settings.names = Names::loopback().and_address([0, 0, 0, 0].into());
     });
     let peer = Peer::Tcp { remote: ([192, 168, 1, 9], 1).into(), local: ([192, 168, 1, 5], 7717).into() };
@@ -294,7 +294,7 @@ async fn t2_a_server_on_every_address_is_called_by_the_one_that_was_reached() {
 
 #[tokio::test]
 async fn t7_every_answer_tells_browsers_what_to_refuse() {
-    let server = TestServer::new();
+    let server = TestRouter::new();
     for (path, kept) in
         [("/", true), ("/app.js", true), ("/v1/who", false), ("/v1/nothing", false), ("/metrics", false)]
     {
@@ -321,7 +321,7 @@ async fn t7_every_answer_tells_browsers_what_to_refuse() {
 
 #[tokio::test]
 async fn t17_nothing_comes_from_elsewhere() {
-    let headers = TestServer::new().send(request(Method::GET, "/", &[], None)).await.headers;
+    let headers = TestRouter::new().send(request(Method::GET, "/", &[], None)).await.headers;
     let policy = headers["content-security-policy"].to_str().unwrap();
     for rule in policy.split(';') {
         let sources = rule.split_whitespace().skip(1);
@@ -333,7 +333,7 @@ async fn t17_nothing_comes_from_elsewhere() {
 
 #[tokio::test]
 async fn a_base_path_is_taken_off_and_everything_else_is_not_there() {
-    let server = TestServer::with(|settings| {
+    let server = TestRouter::with(|settings| {
         settings.base_path = "/tidings".to_owned();
         settings.scheme = Scheme::Https;
     });

@@ -14,11 +14,11 @@ use tidings_bridge::auth::{Auth, Peer, Rate, Settings};
 use tidings_sessions::secret::Random;
 use tokio::sync::oneshot;
 
-use crate::auth::test_server::{TestServer, request};
+use crate::auth::test_router::{TestRouter, request};
 
 #[tokio::test]
 async fn t5_a_code_lets_one_device_in_once() {
-    let server = TestServer::new();
+    let server = TestRouter::new();
     let wanted = json!({"name": "phone", "scopes": ["read", "decide"], "folders": ["/srv/a"]});
     let made = server.admin(Method::POST, "/v1/pair/codes", Some(wanted)).await;
     assert_eq!(made.status, StatusCode::CREATED, "{}", made.body);
@@ -49,7 +49,7 @@ async fn t5_a_code_lets_one_device_in_once() {
 /// Sessions have resolved paths, so the folders of a device are resolved too.
 #[tokio::test]
 async fn t12_the_folder_of_a_device_is_the_one_that_a_link_leads_to() {
-    let server = TestServer::new();
+    let server = TestRouter::new();
     let place = tempfile::tempdir().unwrap();
     let place = place.path().canonicalize().unwrap();
     let (real, link) = (place.join("real"), place.join("link"));
@@ -73,7 +73,7 @@ async fn t12_the_folder_of_a_device_is_the_one_that_a_link_leads_to() {
 
 #[tokio::test]
 async fn t6_a_credential_for_a_folder_makes_none_that_reaches_further() {
-    let server = TestServer::new();
+    let server = TestRouter::new();
     let limited = NewDevice {
         scopes: Some(vec!["admin".to_owned()]),
         folders: vec!["/srv/a".to_owned()],
@@ -98,7 +98,7 @@ async fn t6_a_credential_for_a_folder_makes_none_that_reaches_further() {
 /// An admin that is limited to folders neither sees nor revokes devices of other folders.
 #[tokio::test]
 async fn t6_a_credential_for_a_folder_is_no_admin_of_other_devices() {
-    let server = TestServer::new();
+    let server = TestRouter::new();
     let add = |name: &str, folders: &[&str]| {
         let wanted = NewDevice {
             name: Some(name.to_owned()),
@@ -134,7 +134,7 @@ async fn t6_a_credential_for_a_folder_is_no_admin_of_other_devices() {
 /// A slow request can outlast its credential.
 #[tokio::test]
 async fn t6_a_request_that_was_begun_before_the_credential_ended_has_no_effect() {
-    let server = TestServer::new();
+    let server = TestRouter::new();
     let (device, secret) = server.auth.add_device(NewDevice::default()).unwrap();
     let (other, _) = server.auth.add_device(NewDevice::default()).unwrap();
     let bearer = format!("Bearer {}", secret.reveal());
@@ -161,7 +161,7 @@ async fn t6_a_request_that_was_begun_before_the_credential_ended_has_no_effect()
 
 #[tokio::test]
 async fn promise_3_a_code_that_is_asked_for_again_is_the_same_one() {
-    let server = TestServer::new();
+    let server = TestRouter::new();
     let make = async |bearer: &str, id: &str, name: &str| {
         let bearer = format!("Bearer {bearer}");
         let headers = [("authorization", bearer.as_str()), ("idempotency-key", id)];
@@ -192,7 +192,7 @@ async fn promise_3_a_code_that_is_asked_for_again_is_the_same_one() {
 
 #[tokio::test]
 async fn promise_3_a_device_that_is_asked_for_again_is_the_same_one() {
-    let server = TestServer::new();
+    let server = TestRouter::new();
     let bearer = format!("Bearer {}", server.admin);
     let add = async |id: &str, name: &str| {
         let headers = [("authorization", bearer.as_str()), ("idempotency-key", id)];
@@ -211,7 +211,7 @@ async fn promise_3_a_device_that_is_asked_for_again_is_the_same_one() {
 
 #[tokio::test]
 async fn t5_f119_five_wrong_codes_end_those_that_wait() {
-    let server = TestServer::with(|settings| settings.rates.pairing.burst = NonZeroU32::new(100).unwrap());
+    let server = TestRouter::with(|settings| settings.rates.pairing.burst = NonZeroU32::new(100).unwrap());
     let code = server.auth.pairing_code(NewDevice::default()).unwrap();
     let pair = |code: &str| request(Method::POST, "/v1/pair", &[], Some(json!({"code": code})));
     for wrong in 0..5 {
@@ -224,7 +224,7 @@ async fn t5_f119_five_wrong_codes_end_those_that_wait() {
 #[tokio::test]
 async fn t5_whoever_tries_too_often_has_to_wait() {
     let rate = |burst| Rate::new(NonZeroU32::new(burst).unwrap(), Duration::from_secs(3600));
-    let server = TestServer::with(|settings| {
+    let server = TestRouter::with(move |settings| {
         settings.rates.pairing = rate(3);
         settings.rates.failures = rate(4);
         settings.rates.address = rate(60);
@@ -280,7 +280,7 @@ async fn t5_whoever_tries_too_often_has_to_wait() {
 
 #[tokio::test]
 async fn t6_a_revoked_device_is_out_at_once_and_told_of() {
-    let server = TestServer::new();
+    let server = TestRouter::new();
     let made = server.admin(Method::POST, "/v1/devices", Some(json!({"name": "old phone"}))).await.json();
     let (id, token) = (made["device"]["id"].as_str().unwrap(), made["token"].as_str().unwrap());
     let bearer = format!("Bearer {token}");
@@ -301,7 +301,7 @@ async fn t6_a_revoked_device_is_out_at_once_and_told_of() {
 
 #[tokio::test]
 async fn t6_a_device_may_what_its_scopes_say() {
-    let server = TestServer::new();
+    let server = TestRouter::new();
     let made = server.admin(Method::POST, "/v1/devices", Some(json!({"scopes": ["read"]}))).await.json();
     let bearer = format!("Bearer {}", made["token"].as_str().unwrap());
     let table = [
@@ -325,13 +325,13 @@ async fn t6_a_device_may_what_its_scopes_say() {
 
 #[tokio::test]
 async fn t6_a_credential_ends_when_its_time_is_over() {
-    let server = TestServer::new();
+    let server = TestRouter::new();
     let made = server.admin(Method::POST, "/v1/devices", Some(json!({"expires_in_s": 3600}))).await.json();
     let (id, token) = (made["device"]["id"].as_str().unwrap(), made["token"].as_str().unwrap());
     let mut revoked = server.auth.revoked().subscribe();
     server.auth.sweep().unwrap();
     assert!(server.auth.caller(token, Peer::Unknown).is_ok());
-    server.advance(3601);
+    server.clock.advance(Duration::from_secs(3601));
     assert!(server.auth.caller(token, Peer::Unknown).is_err(), "before a sweep");
     server.auth.sweep().unwrap();
     assert_eq!(revoked.try_recv().unwrap(), id);
@@ -341,7 +341,7 @@ async fn t6_a_credential_ends_when_its_time_is_over() {
 /// Streams of a credential that lives for seconds stayed open for half a minute.
 #[tokio::test(start_paused = true)]
 async fn k13_a_credential_is_removed_in_the_moment_it_expires() {
-    let server = TestServer::new();
+    let server = TestRouter::new();
     let hour = std::time::Duration::from_secs(3600);
     let began = tokio::time::Instant::now();
     server.auth.sweep_is_due(hour).await;
@@ -361,14 +361,14 @@ async fn k13_a_credential_is_removed_in_the_moment_it_expires() {
 /// Streams of an expired credential end even if the file cannot be written.
 #[tokio::test]
 async fn t6_a_credential_that_has_ended_is_told_of_when_the_disk_is_full() {
-    let server = TestServer::new();
+    let server = TestRouter::new();
     let made = server.admin(Method::POST, "/v1/devices", Some(json!({"expires_in_s": 3600}))).await.json();
     let mut revoked = server.auth.revoked().subscribe();
     // A file cannot replace a folder that is not empty.
     let file = server.folder.path().join("data/devices.json");
     std::fs::remove_file(&file).unwrap();
     std::fs::create_dir_all(file.join("full")).unwrap();
-    server.advance(3601);
+    server.clock.advance(Duration::from_secs(3601));
     assert!(server.auth.sweep().is_err());
     assert_eq!(revoked.try_recv().unwrap(), made["device"]["id"].as_str().unwrap());
     std::fs::remove_dir_all(&file).unwrap();
@@ -376,7 +376,7 @@ async fn t6_a_credential_that_has_ended_is_told_of_when_the_disk_is_full() {
 
 #[tokio::test]
 async fn devices_outlive_a_restart_and_their_secrets_are_not_on_disk() {
-    let server = TestServer::new();
+    let server = TestRouter::new();
     let (device, secret) =
         server.auth.add_device(NewDevice { name: Some("laptop".into()), ..NewDevice::default() }).unwrap();
     let data = server.folder.path().join("data");
@@ -392,7 +392,7 @@ async fn devices_outlive_a_restart_and_their_secrets_are_not_on_disk() {
 
 #[tokio::test]
 async fn what_makes_no_sense_is_refused() {
-    let server = TestServer::new();
+    let server = TestRouter::new();
     let wrong = [
         json!({"scopes": []}),
         json!({"scopes": ["root"]}),
@@ -413,7 +413,7 @@ async fn what_makes_no_sense_is_refused() {
 
 #[tokio::test]
 async fn t12_devices_and_codes_are_bounded() {
-    let server = TestServer::new();
+    let server = TestRouter::new();
     for _ in 0..16 {
         server.auth.pairing_code(NewDevice::default()).unwrap();
     }
@@ -423,7 +423,7 @@ async fn t12_devices_and_codes_are_bounded() {
 /// An admin that is limited to a folder administers nothing outside of it.
 #[tokio::test]
 async fn k11_an_admin_of_a_folder_changes_no_trust_elsewhere() {
-    let server = TestServer::new();
+    let server = TestRouter::new();
     let place = tempfile::tempdir().unwrap();
     let place = place.path().canonicalize().unwrap();
     let name = |folder: &str| place.join(folder).to_str().unwrap().to_owned();
@@ -461,7 +461,7 @@ async fn k11_an_admin_of_a_folder_changes_no_trust_elsewhere() {
 /// Errors in a request are shown only to callers with the scope, and always with a hint.
 #[tokio::test]
 async fn k13_the_scope_is_checked_before_the_body_and_errors_have_hints() {
-    let server = TestServer::new();
+    let server = TestRouter::new();
     let reader = json!({"scopes": ["read"]});
     let made = server.admin(Method::POST, "/v1/devices", Some(reader)).await;
     let bearer = format!("Bearer {}", made.json()["token"].as_str().unwrap());
@@ -480,7 +480,7 @@ async fn k13_the_scope_is_checked_before_the_body_and_errors_have_hints() {
 /// The audit log has entries for added, paired and revoked devices, and for trust.
 #[tokio::test]
 async fn k12_credentials_and_trust_are_in_the_audit_log() {
-    let server = TestServer::new();
+    let server = TestRouter::new();
     let lines = std::sync::Arc::<std::sync::Mutex<Vec<(String, String, String)>>>::default();
     let sink = std::sync::Arc::clone(&lines);
     server.auth.audit_to(std::sync::Arc::new(move |line| {
@@ -520,7 +520,7 @@ async fn k12_credentials_and_trust_are_in_the_audit_log() {
 /// Wrong tokens and codes are in the audit log, a few per address, and requests without any are not.
 #[tokio::test]
 async fn k12_failed_sign_ins_are_in_the_audit_log() {
-    let server = TestServer::new();
+    let server = TestRouter::new();
     let lines = std::sync::Arc::<std::sync::Mutex<Vec<String>>>::default();
     let sink = std::sync::Arc::clone(&lines);
     server.auth.audit_to(std::sync::Arc::new(move |line| {

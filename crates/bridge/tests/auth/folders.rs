@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tidings_api::{Code, NewDevice};
 use tidings_sessions::{paths, trust};
 
-use crate::auth::test_server::{TestServer, request};
+use crate::auth::test_router::{TestRouter, request};
 
 fn write(folder: &Path, name: &str, text: &str) {
     let path = folder.join(name);
@@ -141,7 +141,7 @@ fn t10_the_repository_around_a_folder_counts_and_the_home_folder_does_not() {
 
 #[tokio::test]
 async fn t10_trust_is_for_what_was_shown_and_ends_with_the_next_change() {
-    let server = TestServer::new();
+    let server = TestRouter::new();
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), ".claude/settings.json", r#"{"hooks":{"Stop":[{"command":"a"}]}}"#);
     write(folder.path(), ".claude/hooks/a.sh", "true");
@@ -183,7 +183,7 @@ async fn t10_trust_is_for_what_was_shown_and_ends_with_the_next_change() {
 /// An admin that is limited to folders cannot trust another folder, nor learn whether it exists.
 #[tokio::test]
 async fn t10_a_credential_for_a_folder_sees_and_changes_no_trust_elsewhere() {
-    let server = TestServer::new();
+    let server = TestRouter::new();
     let root = tempfile::tempdir().unwrap();
     let root = root.path().canonicalize().unwrap();
     for name in ["mine", "theirs"] {

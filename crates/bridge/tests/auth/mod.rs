@@ -6,4 +6,4 @@ mod browser;
 mod devices;
 mod files;
 mod folders;
-mod test_server;
+mod test_router;

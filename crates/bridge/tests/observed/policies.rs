@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use tidings_api::NewDevice;
 
 use super::terminal::{SESSION, Terminal, prompt};
+use crate::test_server::until;
 
 fn folder(terminal: &Terminal) -> Value {
     json!(terminal.folder.path().join("project").canonicalize().unwrap())
@@ -23,19 +24,7 @@ async fn the_policy_is_ask_until_an_admin_sets_another_for_the_folder_and_that_i
     let other = "7f1c2f7e-7f10-4b58-a0a8-4f9be3f4a002";
     let mut cli = std::process::Command::new("sleep").arg("600").spawn().unwrap();
     terminal.process_of(cli.id(), other, "idle");
-    let policy_of = async |session: &str| loop {
-        let (_, list) = terminal.call("GET", "sessions", None).await;
-        let found = list["items"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .find(|row| row["cli_session_ids"][0] == session)
-            .cloned();
-        match found {
-            Some(row) => break row["policy"].clone(),
-            None => tokio::time::sleep(std::time::Duration::from_millis(10)).await,
-        }
-    };
+    let policy_of = async |session: &str| terminal.until_session(session, |_| true).await["policy"].clone();
     assert_eq!(policy_of(other).await, "ask");
 
     let set = json!({"folder": folder(&terminal), "policy": "deny"});
@@ -71,12 +60,12 @@ async fn only_a_credential_with_the_scope_admin_sets_a_policy() {
             ..NewDevice::default()
         };
         let token = terminal.device(wanted);
-        let (status, problem) = terminal.call_as(Some(&token), "PUT", "policies", Some(allow.clone())).await;
+        let (status, problem) = terminal.call_as(&token, "PUT", "policies", Some(allow.clone())).await;
         assert_eq!((status, &problem["code"]), (403, &json!("forbidden")), "{problem}");
-        assert_eq!(terminal.call_as(Some(&token), "GET", "policies", None).await.0, 403);
+        assert_eq!(terminal.call_as(&token, "GET", "policies", None).await.0, 403);
     }
     // So is a process that has no credential, as an agent in the folder.
-    let (status, problem) = terminal.call_as(None, "PUT", "policies", Some(allow.clone())).await;
+    let (status, problem) = terminal.call_as("", "PUT", "policies", Some(allow.clone())).await;
     assert_eq!(status, 401, "{problem}");
     // An admin of another folder.
     let other = terminal.folder.path().join("config").canonicalize().unwrap();
@@ -86,7 +75,7 @@ async fn only_a_credential_with_the_scope_admin_sets_a_policy() {
         ..NewDevice::default()
     };
     let token = terminal.device(limited);
-    let (status, problem) = terminal.call_as(Some(&token), "PUT", "policies", Some(allow)).await;
+    let (status, problem) = terminal.call_as(&token, "PUT", "policies", Some(allow)).await;
     assert_eq!((status, &problem["code"]), (403, &json!("outside_roots")), "{problem}");
     assert_eq!(terminal.call("GET", "policies", None).await.1, json!({"items": []}));
 }
@@ -140,20 +129,8 @@ async fn k24_the_folder_of_the_hook_decides_and_without_it_a_person_does() {
             let output: Value = serde_json::from_str(&hook.output().await).unwrap();
             assert_eq!(output["hookSpecificOutput"]["decision"]["behavior"], "allow", "{cwd:?} {command}");
         } else {
-            let asked = async {
-                loop {
-                    let (_, open) = terminal.call("GET", "permissions", None).await;
-                    if open.to_string().contains(&id) {
-                        break;
-                    }
-                    tokio::time::sleep(std::time::Duration::from_millis(10)).await;
-                }
-            };
-            let patience = std::time::Duration::from_secs(30);
-            assert!(
-                tokio::time::timeout(patience, asked).await.is_ok(),
-                "{cwd:?} {command} is not asked about"
-            );
+            let open = async || terminal.call("GET", "permissions", None).await.1.to_string();
+            until(open, |open| open.contains(&id)).await;
         }
     }
 }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::count;
 use super::terminal::{Terminal, assistant, prompt, result, said, turn_end};
+use crate::test_server::until;
 
 /// The dialog of a permission request, as Claude Code 2.1.327 writes it into its process file.
 fn permission_prompt() -> Value {
@@ -28,13 +29,7 @@ async fn inbox(terminal: &Terminal) -> Vec<Value> {
 
 /// Waits until the inbox is as wanted.
 async fn until_inbox(terminal: &Terminal, wanted: impl Fn(&[Value]) -> bool) {
-    let found = async {
-        while !wanted(&inbox(terminal).await) {
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-        }
-    };
-    let found = tokio::time::timeout(std::time::Duration::from_secs(60), found).await;
-    assert!(found.is_ok(), "the inbox is not as wanted: {:?}", inbox(terminal).await);
+    until(async || inbox(terminal).await, |items| wanted(items)).await;
 }
 
 fn waits(item: &Value) -> bool {

@@ -12,35 +12,26 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tidings_agent::Clock;
 use tidings_agent::fold::FoldOptions;
 use tidings_agent::history::replay_session;
 use tidings_api::NewDevice;
-use tidings_bridge::auth::{Auth, Settings, read_admin_token};
-use tidings_bridge::server::{Exposure, Listen, Server};
-use tidings_journal::broadcast::Broadcast;
-use tidings_journal::{Epoch, Journal, Opening, SqliteJournal};
-use tidings_sessions::secret::Random;
-use tidings_sessions::{Config, Observe, Sessions};
+use tidings_sessions::Observe;
 use tidings_transcript::roots::Roots;
 use tidings_transcript::session::Session;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
-use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
 
-/// The timeout of everything that must happen.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::test_server::*;
 
 pub(crate) const SESSION: &str = "7f1c2f7e-7f10-4b58-a0a8-4f9be3f4a001";
 
 pub(crate) struct Terminal {
-    pub(crate) folder: TempDir,
-    server: Option<(oneshot::Sender<()>, JoinHandle<()>, reqwest::Client, String)>,
+    pub(crate) folder: Arc<TempDir>,
+    builder: Builder,
+    server: Option<TestServer>,
     entries: AtomicUsize,
     /// Time after which a session without a process is over.
     pub(crate) files_settle_after: Duration,
-    auth: Option<Auth>,
 }
 
 impl Terminal {
@@ -54,43 +45,30 @@ impl Terminal {
 
     /// A configuration folder with these folders. No server runs, and no process is described.
     pub(crate) fn without_process(folders: &[&str]) -> Terminal {
-        let folder = tempfile::tempdir().unwrap();
+        let builder = TestServer::builder().journal(TestJournal::File).serve().only_unix_socket();
+        let folder = Arc::clone(&builder.folder);
         for name in folders.iter().chain(&["project"]) {
             std::fs::create_dir_all(folder.path().join(name)).unwrap();
         }
         let files_settle_after = Observe::default().files_settle_after;
-        Terminal { folder, server: None, entries: AtomicUsize::new(0), files_settle_after, auth: None }
+        Terminal { folder, builder, server: None, entries: AtomicUsize::new(0), files_settle_after }
     }
 
     pub(crate) async fn start(&mut self) {
-        tidings_bridge::server::choose_tls();
-        let data = self.folder.path().join("data");
-        let auth = Auth::open(Settings::new(&data, Random::system(), Clock::system())).unwrap();
-        let admin = read_admin_token(&data).unwrap().unwrap().reveal().to_owned();
-        let unix = data.join("server.sock");
-        let listen =
-            Listen { address: None, tls: None, exposure: Exposure::Guarded, unix: Some(unix.clone()) };
-        let bound = listen.bind().unwrap();
         let mut observe = Observe::default();
-        observe.ignored_folders = Some(data.join("ignored-folders"));
+        observe.ignored_folders = Some(self.builder.data().join("ignored-folders"));
         observe.files_settle_after = self.files_settle_after;
-        let mut config = Config::default();
-        config.observe = Some(observe);
-        config.policies = Some(auth.policies().clone());
-        self.auth = Some(auth.clone());
-        config.config_dir = Some(self.folder.path().join("config"));
-        config.claude = Some(self.claude("2.1.325"));
-        let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(1) };
-        let journal: Arc<dyn Journal> =
-            Arc::new(SqliteJournal::open(data.join("journal.db"), &opening).unwrap());
-        let sessions = Sessions::open(Broadcast::new(journal), config).await.unwrap();
-        let server = Server::new(sessions, auth);
-        let (stop, stopped) = oneshot::channel();
-        let running = tokio::spawn(async move {
-            server.run(bound, async { drop(stopped.await) }).await.unwrap();
+        let builder = self.builder.clone().config(|config| {
+            config.observe = Some(observe);
+            config.config_dir = Some(self.folder.path().join("config"));
+            config.claude = Some(self.claude("2.1.325"));
         });
-        let client = reqwest::Client::builder().unix_socket(unix).build().unwrap();
-        self.server = Some((stop, running, client, admin));
+        let builder = builder.rules(|config, auth| config.policies = Some(auth.policies().clone()));
+        self.server = Some(builder.start().await);
+    }
+
+    fn server(&self) -> &TestServer {
+        self.server.as_ref().unwrap()
     }
 
     /// A program that only says its version.
@@ -102,9 +80,7 @@ impl Terminal {
     }
 
     pub(crate) async fn stop(&mut self) {
-        let (stop, running, ..) = self.server.take().unwrap();
-        stop.send(()).unwrap();
-        tokio::time::timeout(PATIENCE, running).await.unwrap().unwrap();
+        in_time(self.server.take().unwrap().stop()).await.unwrap().unwrap();
     }
 
     /// Writes the file in which the process describes itself.
@@ -171,37 +147,22 @@ impl Terminal {
 
     /// The token of a new device.
     pub(crate) fn device(&self, wanted: NewDevice) -> String {
-        self.auth.as_ref().unwrap().add_device(wanted).unwrap().1.reveal().to_owned()
+        self.server().auth().add_device(wanted).unwrap().1.reveal().to_owned()
     }
 
     pub(crate) async fn call(&self, method: &str, path: &str, body: Option<Value>) -> (u16, Value) {
-        let (.., admin) = self.server.as_ref().unwrap();
-        self.call_as(Some(admin), method, path, body).await
+        self.server().call(method, &format!("/v1/{path}"), body).await
     }
 
-    /// The same with a credential, or without one.
+    /// The same with a credential, or without one if it is empty.
     pub(crate) async fn call_as(
         &self,
-        token: Option<&str>,
+        token: &str,
         method: &str,
         path: &str,
         body: Option<Value>,
     ) -> (u16, Value) {
-        let (.., client, _) = self.server.as_ref().unwrap();
-        let url = format!("http://localhost/v1/{path}");
-        let request = client.request(method.parse().unwrap(), url);
-        let request = match token {
-            Some(token) => request.bearer_auth(token),
-            None => request,
-        };
-        let request = match body {
-            Some(body) => request.json(&body),
-            None => request,
-        };
-        let response = request.send().await.unwrap();
-        let status = response.status().as_u16();
-        let text = response.text().await.unwrap();
-        (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))
+        self.server().call_as(token, method, &format!("/v1/{path}"), body).await
     }
 
     /// The session of the server, once it is as wanted.
@@ -211,21 +172,12 @@ impl Terminal {
 
     /// Another one, once it is as wanted.
     pub(crate) async fn until_session(&self, id: &str, wanted: impl Fn(&Value) -> bool) -> Value {
-        let seen = std::cell::RefCell::new(Value::Null);
-        let found = async {
-            loop {
-                let (_, list) = self.call("GET", "sessions", None).await;
-                seen.replace(list.clone());
-                let of_ours = |session: &&Value| session["cli_session_ids"][0] == id;
-                let session = list["items"].as_array().and_then(|list| list.iter().find(of_ours).cloned());
-                match session {
-                    Some(session) if wanted(&session) => return session,
-                    _ => tokio::time::sleep(Duration::from_millis(10)).await,
-                }
-            }
+        let look = async || {
+            let (_, list) = self.call("GET", "sessions", None).await;
+            let of_ours = |session: &&Value| session["cli_session_ids"][0] == id;
+            list["items"].as_array().and_then(|list| list.iter().find(of_ours).cloned())
         };
-        let found = tokio::time::timeout(PATIENCE, found).await.ok();
-        found.unwrap_or_else(|| panic!("the session is not as wanted: {}", seen.borrow()))
+        until(look, |session| session.as_ref().is_some_and(&wanted)).await.unwrap()
     }
 
     /// Bodies of the stored events.
@@ -239,25 +191,15 @@ impl Terminal {
 
     /// Waits for an event. A hook may end before its effect is stored.
     pub(crate) async fn event(&self, name: &str) -> Value {
-        let found = async {
-            loop {
-                if let Some(event) = self.events().await.iter().find_map(|event| event.get(name)) {
-                    return event.clone();
-                }
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        };
-        tokio::time::timeout(PATIENCE, found).await.unwrap_or_else(|_| panic!("there is no {name}"))
+        let has = |event: &Value| event.get(name).is_some();
+        let events = until(async || self.events().await, |events| events.iter().any(has)).await;
+        events.iter().find_map(|event| event.get(name)).unwrap().clone()
     }
 
     /// Waits until the audit log contains a text. It is written after the event.
     pub(crate) async fn until_logged(&self, text: &str) {
-        let logged = async {
-            while !self.call("GET", "audit", None).await.1.to_string().contains(text) {
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-        };
-        tokio::time::timeout(PATIENCE, logged).await.unwrap_or_else(|_| panic!("{text} is not logged"));
+        let log = async || self.call("GET", "audit", None).await.1.to_string();
+        until(log, |log| log.contains(text)).await;
     }
 
     /// Bodies of the events of the file, as the tools for past sessions see them.
@@ -281,7 +223,7 @@ impl Terminal {
         }
         input["hook_event_name"] = json!(event);
         let body = json!({"input": input, "env": {"attended": attended}}).to_string();
-        let mut stream = UnixStream::connect(self.folder.path().join("data/server.sock")).await.unwrap();
+        let mut stream = UnixStream::connect(self.server().socket_path()).await.unwrap();
         let head = format!(
             "POST /v1/hooks/{event} HTTP/1.0\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
             body.len()
@@ -290,8 +232,7 @@ impl Terminal {
         stream.write_all(body.as_bytes()).await.unwrap();
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {
-            let read = tokio::time::timeout(PATIENCE, stream.read_u8()).await;
-            head.push(read.expect("no head came").unwrap());
+            head.push(in_time(stream.read_u8()).await.unwrap());
         }
         let head = String::from_utf8(head).unwrap();
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
@@ -318,8 +259,7 @@ impl Hook {
     /// The output that the hook prints.
     pub(crate) async fn output(mut self) -> String {
         let mut body = String::new();
-        let read = tokio::time::timeout(PATIENCE, self.stream.read_to_string(&mut body)).await;
-        read.expect("no reply came").unwrap();
+        in_time(self.stream.read_to_string(&mut body)).await.unwrap();
         body
     }
 }

@@ -3,10 +3,9 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use serde_json::{Value, json};
-use tidings_journal::{Epoch, Journal as _, MemoryJournal, Opening};
 
 use super::browser::{Browser, Received};
-use super::test_server::{ASKS, ASKS_HIGH, TestServer};
+use super::test_server::*;
 
 const MOMENT: Duration = Duration::from_secs(4);
 
@@ -17,7 +16,7 @@ fn act(received: &Received, decision: &str) -> Value {
 /// Lets messages show what the agent wants to do, without which they cannot allow it.
 async fn show_details(server: &TestServer) {
     let settings = json!({"first_after_s": 3, "details": true});
-    assert_eq!(server.admin("PUT", "/v1/notify/settings", Some(settings)).await.0, 200);
+    assert_eq!(server.call("PUT", "/v1/notify/settings", Some(settings)).await.0, 200);
 }
 
 /// The decisions of the buttons of a message.
@@ -28,14 +27,14 @@ fn buttons(received: &Received) -> Value {
 /// A phone that is subscribed, and its token.
 async fn phone(server: &TestServer, number: u8) -> (Browser, String) {
     let browser = Browser::start(number).await;
-    let (_, token) = server.device("phone", &["read", "decide"]).await;
-    server.subscribe(&token, &browser).await;
+    let (_, token) = server.add_device("phone", &["read", "decide"]).await;
+    server.subscribe_browser(&token, &browser).await;
     (browser, token)
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_reaches_the_phone_and_one_tap_decides_it() {
-    let server = TestServer::start(ASKS).await;
+    let server = TestServer::pushing(ASKS).await;
     show_details(&server).await;
     let (mut browser, token) = phone(&server, 1).await;
     let (mut other, other_token) = phone(&server, 2).await;
@@ -56,17 +55,17 @@ async fn a_request_reaches_the_phone_and_one_tap_decides_it() {
     let elsewhere = other.next().await;
 
     let refused = async |token: &str, body: Value, status: u16, code: &str| {
-        let (found, problem) = server.request(token, "POST", "/v1/inbox/act", Some(body)).await;
+        let (found, problem) = server.call_as(token, "POST", "/v1/inbox/act", Some(body)).await;
         assert_eq!((found, &problem["code"]), (status, &code.into()), "{problem}");
     };
     refused(&other_token, act(&pushed, "allow"), 403, "forbidden").await;
-    let (_, reader) = server.device("tv", &["read"]).await;
+    let (_, reader) = server.add_device("tv", &["read"]).await;
     refused(&reader, act(&pushed, "allow"), 403, "forbidden").await;
     refused(&server.admin, act(&pushed, "allow"), 403, "forbidden").await;
     refused(&token, json!({"token": "1.0.ad.x.y.z.w", "decision": "allow"}), 403, "forbidden").await;
     assert_eq!(server.item("state=waiting").await["id"], item["id"], "nothing was decided");
 
-    let (status, result) = server.request(&token, "POST", "/v1/inbox/act", Some(act(&pushed, "allow"))).await;
+    let (status, result) = server.call_as(&token, "POST", "/v1/inbox/act", Some(act(&pushed, "allow"))).await;
     assert_eq!(
         (status, &result["outcome"], &result["by"]),
         (200, &"allowed".into(), &"phone".into()),
@@ -81,7 +80,7 @@ async fn a_request_reaches_the_phone_and_one_tap_decides_it() {
         assert_eq!(closed.message["tags"][0], item["id"]);
     }
     let (_, log) =
-        server.admin("GET", &format!("/v1/inbox?session={}", item["session"].as_str().unwrap()), None).await;
+        server.call("GET", &format!("/v1/inbox?session={}", item["session"].as_str().unwrap()), None).await;
     let settled = log["items"].as_array().unwrap().iter().find(|it| it["id"] == item["id"]).unwrap();
     assert_eq!(settled["outcome"], "allowed");
     assert_eq!(settled["deliveries"][0]["state"], "sent");
@@ -92,7 +91,7 @@ async fn k25_a_push_that_does_not_show_what_it_allows_has_no_button_that_allows(
     let long = ASKS.replace("secret-thing", &"x".repeat(300));
     let hidden = ASKS.replace("secret-thing", "secret\\u202ething");
     for (script, has_details) in [(ASKS, false), (&long, true), (&hidden, true)] {
-        let server = TestServer::start(script).await;
+        let server = TestServer::pushing(script).await;
         if has_details {
             show_details(&server).await;
         }
@@ -104,11 +103,11 @@ async fn k25_a_push_that_does_not_show_what_it_allows_has_no_button_that_allows(
         let text = pushed.message.to_string();
         assert!(!text.contains("secret") && !text.contains("xxx"), "it says no more than it must: {text}");
         let (status, problem) =
-            server.request(&token, "POST", "/v1/inbox/act", Some(act(&pushed, "allow"))).await;
+            server.call_as(&token, "POST", "/v1/inbox/act", Some(act(&pushed, "allow"))).await;
         assert_eq!((status, &problem["code"]), (403, &"forbidden".into()), "{problem}");
         assert_eq!(server.item("state=waiting").await["id"], item["id"], "nothing was decided");
         let (status, result) =
-            server.request(&token, "POST", "/v1/inbox/act", Some(act(&pushed, "deny"))).await;
+            server.call_as(&token, "POST", "/v1/inbox/act", Some(act(&pushed, "deny"))).await;
         assert_eq!((status, &result["outcome"]), (200, &"denied".into()), "{result}");
     }
 }
@@ -136,11 +135,11 @@ fn fingerprint(token: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn k21_no_file_of_the_server_lets_its_reader_press_a_button() {
-    let server = TestServer::start(ASKS).await;
+    let server = TestServer::pushing(ASKS).await;
     show_details(&server).await;
     let mut browser = Browser::start(1).await;
-    let (device, token) = server.device("phone", &["read", "decide"]).await;
-    server.subscribe(&token, &browser).await;
+    let (device, token) = server.add_device("phone", &["read", "decide"]).await;
+    server.subscribe_browser(&token, &browser).await;
     let item = server.ask().await;
     server.pass(MOMENT).await;
     let pushed = browser.next().await;
@@ -149,17 +148,16 @@ async fn k21_no_file_of_the_server_lets_its_reader_press_a_button() {
     assert!(made.len() >= 2, "{made:?}");
     for made in made {
         let act = json!({"token": made, "decision": "allow"});
-        let (status, problem) = server.request(&token, "POST", "/v1/inbox/act", Some(act)).await;
+        let (status, problem) = server.call_as(&token, "POST", "/v1/inbox/act", Some(act)).await;
         assert_eq!((status, &problem["code"]), (403, &"forbidden".into()), "{made}: {problem}");
-        let (status, _) = server.request("", "POST", &format!("/v1/notify/act/{made}"), None).await;
+        let (status, _) = server.call_as("", "POST", &format!("/v1/notify/act/{made}"), None).await;
         assert_eq!(status, 403, "{made}");
     }
     assert_eq!(server.item("state=waiting").await["id"], item["id"], "nothing was decided");
-    let (status, result) = server.request(&token, "POST", "/v1/inbox/act", Some(act(&pushed, "allow"))).await;
+    let (status, result) = server.call_as(&token, "POST", "/v1/inbox/act", Some(act(&pushed, "allow"))).await;
     assert_eq!((status, &result["outcome"]), (200, &"allowed".into()), "{result}");
 
-    let opening = Opening { boot_id: "reader".to_owned(), fresh_epoch: Epoch::from_random(2) };
-    let documents = MemoryJournal::open(&server.store, &opening).documents("inbox").await.unwrap();
+    let documents = server.open_journal().documents("inbox").await.unwrap();
     let stored: String = documents.iter().map(|it| String::from_utf8_lossy(&it.body).into_owned()).collect();
     assert!(stored.contains(&fingerprint(sent)), "the journal has the fingerprint: {stored}");
     assert!(!stored.contains(sent), "the journal does not have the token: {stored}");
@@ -167,7 +165,7 @@ async fn k21_no_file_of_the_server_lets_its_reader_press_a_button() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reminder_renews_the_token_and_a_stale_one_decides_nothing() {
-    let server = TestServer::start(ASKS).await;
+    let server = TestServer::pushing(ASKS).await;
     show_details(&server).await;
     let (mut browser, token) = phone(&server, 1).await;
     server.ask().await;
@@ -177,16 +175,16 @@ async fn a_reminder_renews_the_token_and_a_stale_one_decides_nothing() {
     let reminder = browser.next().await;
     assert_eq!((&first.message["reminder"], &reminder.message["reminder"]), (&0.into(), &1.into()));
     assert_eq!(first.message["tag"], reminder.message["tag"], "it replaces the first");
-    let (status, _) = server.request(&token, "POST", "/v1/inbox/act", Some(act(&first, "allow"))).await;
+    let (status, _) = server.call_as(&token, "POST", "/v1/inbox/act", Some(act(&first, "allow"))).await;
     assert_eq!(status, 410);
     let (status, result) =
-        server.request(&token, "POST", "/v1/inbox/act", Some(act(&reminder, "deny"))).await;
+        server.call_as(&token, "POST", "/v1/inbox/act", Some(act(&reminder, "deny"))).await;
     assert_eq!((status, &result["outcome"]), (200, &"denied".into()), "{result}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_can_lose_something_has_no_buttons_and_a_device_that_may_not_decide_neither() {
-    let server = TestServer::start(ASKS_HIGH).await;
+    let server = TestServer::pushing(ASKS_HIGH).await;
     show_details(&server).await;
     let (mut browser, _) = phone(&server, 1).await;
     let item = server.ask().await;
@@ -194,10 +192,10 @@ async fn what_can_lose_something_has_no_buttons_and_a_device_that_may_not_decide
     server.pass(MOMENT).await;
     assert_eq!(browser.next().await.message.get("actions"), None);
 
-    let server = TestServer::start(ASKS).await;
+    let server = TestServer::pushing(ASKS).await;
     let mut reader = Browser::start(3).await;
-    let (_, token) = server.device("tv", &["read"]).await;
-    server.subscribe(&token, &reader).await;
+    let (_, token) = server.add_device("tv", &["read"]).await;
+    server.subscribe_browser(&token, &reader).await;
     server.ask().await;
     server.pass(MOMENT).await;
     assert_eq!(reader.next().await.message.get("actions"), None);
@@ -205,22 +203,17 @@ async fn what_can_lose_something_has_no_buttons_and_a_device_that_may_not_decide
 
 #[tokio::test(flavor = "multi_thread")]
 async fn subscriptions_end_with_their_device_and_when_the_service_says_so() {
-    let server = TestServer::start(ASKS).await;
+    let server = TestServer::pushing(ASKS).await;
     let browser = Browser::start(1).await;
-    let (device, token) = server.device("phone", &["read", "decide"]).await;
-    server.subscribe(&token, &browser).await;
-    assert!(server.admin("DELETE", &format!("/v1/devices/{device}"), None).await.0 < 300);
-    let targets = async || server.admin("GET", "/v1/notify/targets", None).await.1["items"].clone();
-    let none = async {
-        while targets().await != json!([]) {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(30), none).await.expect("the subscription is removed");
+    let (device, token) = server.add_device("phone", &["read", "decide"]).await;
+    server.subscribe_browser(&token, &browser).await;
+    assert!(server.call("DELETE", &format!("/v1/devices/{device}"), None).await.0 < 300);
+    let targets = async || server.call("GET", "/v1/notify/targets", None).await.1["items"].clone();
+    until(targets, |targets| *targets == json!([])).await;
 
-    let (_, token) = server.device("tablet", &["read", "decide"]).await;
-    server.subscribe(&token, &browser).await;
-    let test = async || server.request(&token, "POST", "/v1/push/test", None).await.1;
+    let (_, token) = server.add_device("tablet", &["read", "decide"]).await;
+    server.subscribe_browser(&token, &browser).await;
+    let test = async || server.call_as(&token, "POST", "/v1/push/test", None).await.1;
     assert_eq!(test().await, json!({"sent": true}));
     for (status, kind) in
         [(503, "unavailable"), (429, "rate_limited"), (413, "refused"), (302, "refused"), (410, "gone")]
@@ -229,10 +222,10 @@ async fn subscriptions_end_with_their_device_and_when_the_service_says_so() {
         assert_eq!(test().await["kind"], kind, "{status}");
     }
     assert_eq!(test().await["kind"], "no_subscription", "410 has removed it");
-    let (_, state) = server.request(&token, "GET", "/v1/push", None).await;
+    let (_, state) = server.call_as(&token, "GET", "/v1/push", None).await;
     assert_eq!((&state["subscribed"], &state["available"]), (&false.into(), &true.into()));
     assert_eq!(
-        server.admin("GET", "/v1/push", None).await.1["available"],
+        server.call("GET", "/v1/push", None).await.1["available"],
         false,
         "the admin token is no device"
     );
@@ -240,9 +233,9 @@ async fn subscriptions_end_with_their_device_and_when_the_service_says_so() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn subscriptions_that_lead_elsewhere_or_have_wrong_keys_are_refused() {
-    let server = TestServer::start(ASKS).await;
+    let server = TestServer::pushing(ASKS).await;
     let browser = Browser::start(1).await;
-    let (_, token) = server.device("phone", &["read", "decide"]).await;
+    let (_, token) = server.add_device("phone", &["read", "decide"]).await;
     let mut wrong = Vec::new();
     for endpoint in
         ["http://push.example/a", "https://10.0.0.1/a", "https://169.254.169.254/a", "ftp://x/a", "x"]
@@ -257,9 +250,9 @@ async fn subscriptions_that_lead_elsewhere_or_have_wrong_keys_are_refused() {
         wrong.push(subscription);
     }
     for subscription in wrong {
-        let (status, problem) = server.request(&token, "PUT", "/v1/push", Some(subscription.clone())).await;
+        let (status, problem) = server.call_as(&token, "PUT", "/v1/push", Some(subscription.clone())).await;
         assert_eq!((status, &problem["code"]), (400, &"invalid".into()), "{subscription}");
     }
-    let (status, _) = server.admin("PUT", "/v1/push", Some(browser.subscription())).await;
+    let (status, _) = server.call("PUT", "/v1/push", Some(browser.subscription())).await;
     assert_eq!(status, 403, "the admin token is no device");
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
-use std::time::Duration;
 
 use axum::Router;
 use axum::extract::Request;
@@ -14,6 +13,8 @@ use p256::elliptic_curve::sec1::ToSec1Point as _;
 use ring::{aead, hkdf, signature};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
+
+use crate::test_server::in_time;
 
 /// A message as the service worker gets it, and the headers that it came with.
 pub(crate) struct Received {
@@ -81,8 +82,7 @@ impl Browser {
     }
 
     pub(crate) async fn next(&mut self) -> Received {
-        let next = tokio::time::timeout(Duration::from_secs(30), self.raw.recv());
-        let (headers, body) = next.await.expect("a message comes").unwrap();
+        let (headers, body) = in_time(self.raw.recv()).await.unwrap();
         self.open(headers, &body)
     }
 

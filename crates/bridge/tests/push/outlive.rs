@@ -8,11 +8,8 @@ use tidings_bridge::auth::read_admin_token;
 use tidings_bridge::server::choose_tls;
 
 use super::browser::Browser;
-use super::test_server::ASKS;
+use super::test_server::{ASKS, PATIENCE, until};
 use crate::outlive::{Server, agents, server};
-
-/// Limit for every wait; most take milliseconds.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A server in a process of its own.
 struct Served {
@@ -58,15 +55,9 @@ impl Served {
     }
 
     async fn item(&self, query: &str) -> Value {
-        let began = Instant::now();
-        loop {
-            let (_, page) = self.request(&self.admin, "GET", &format!("/v1/inbox?{query}"), None).await;
-            if let Some(item) = page["items"].get(0) {
-                return item.clone();
-            }
-            assert!(began.elapsed() < PATIENCE, "no item for {query}");
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        let path = format!("/v1/inbox?{query}");
+        let look = async || self.request(&self.admin, "GET", &path, None).await.1["items"].get(0).cloned();
+        until(look, Option::is_some).await.unwrap()
     }
 }
 

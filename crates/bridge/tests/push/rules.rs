@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::browser::Browser;
-use super::test_server::{ASKS, TestServer};
+use super::test_server::*;
 
 const MOMENT: Duration = Duration::from_secs(4);
 
 async fn phone(server: &TestServer) -> Browser {
     let browser = Browser::start(1).await;
-    let (_, token) = server.device("phone", &["read", "decide"]).await;
-    server.subscribe(&token, &browser).await;
+    let (_, token) = server.add_device("phone", &["read", "decide"]).await;
+    server.subscribe_browser(&token, &browser).await;
     browser
 }
 
@@ -26,18 +26,18 @@ async fn settled(server: &TestServer, id: &Value, next: &str) {
             .iter()
             .any(|item| item["id"] == *id && item["next_reminder"] == next)
     };
-    server.until("state=all", has).await;
+    server.until_inbox("state=all", has).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn only_a_visible_tab_that_shows_the_request_holds_its_message_back() {
-    let server = TestServer::start(ASKS).await;
+    let server = TestServer::pushing(ASKS).await;
     let mut browser = phone(&server).await;
     // Clients that are merely connected, asleep or half open.
     let url = format!("http://{}/v1/events", server.address);
     let connected = reqwest::Client::new().get(url).bearer_auth(&server.admin).send().await.unwrap();
     let (seen, unseen) = (server.ask().await, server.ask().await);
-    server.admin("POST", "/v1/inbox/visible", Some(json!({"ids": [seen["id"]]}))).await;
+    server.call("POST", "/v1/inbox/visible", Some(json!({"ids": [seen["id"]]}))).await;
     server.pass(MOMENT).await;
     let pushed = browser.next().await.message;
     assert_eq!(pushed["id"], unseen["id"]);
@@ -56,14 +56,14 @@ async fn only_a_visible_tab_that_shows_the_request_holds_its_message_back() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_request_before_a_kill_is_told_after_the_restart() {
-    let server = TestServer::start(ASKS).await;
+    let server = TestServer::pushing(ASKS).await;
     let browser = Browser::start(1).await;
-    let (_, token) = server.device("phone", &["read", "decide"]).await;
-    server.subscribe(&token, &browser).await;
+    let (_, token) = server.add_device("phone", &["read", "decide"]).await;
+    server.subscribe_browser(&token, &browser).await;
     server.ask().await;
     // The moment of the message has not come when the server is killed.
     let mut browser = browser;
-    let again = server.killed().await;
+    let again = server.again().start().await;
     assert!(browser.try_next().is_none());
     // The agent of this test ended with its server, so that its request is lost, and the session cut off.
     again.pass(MOMENT).await;
@@ -76,16 +76,16 @@ async fn a_request_before_a_kill_is_told_after_the_restart() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn quiet_hours_postpone_a_message_to_their_end() {
-    let server = TestServer::start(ASKS).await;
+    let server = TestServer::pushing(ASKS).await;
     let mut browser = phone(&server).await;
-    server.set_time("2026-03-02T23:00:00Z");
+    server.clock().set("2026-03-02T23:00:00Z");
     let quiet = json!({"quiet": {"from": "22:00", "to": "07:00", "zone": "UTC"}, "details": true});
-    assert_eq!(server.admin("PUT", "/v1/notify/settings", Some(quiet)).await.0, 200);
+    assert_eq!(server.call("PUT", "/v1/notify/settings", Some(quiet)).await.0, 200);
     let item = server.ask().await;
     server.pass(MOMENT).await;
     settled(&server, &item["id"], "2026-03-03T07:00:00Z").await;
     assert!(browser.try_next().is_none(), "at night");
-    server.set_time("2026-03-03T07:00:01Z");
+    server.clock().set("2026-03-03T07:00:01Z");
     server.pass(Duration::ZERO).await;
     let message = browser.next().await.message;
     assert_eq!((&message["id"], &message["reminder"]), (&item["id"], &0.into()));
@@ -94,16 +94,16 @@ async fn quiet_hours_postpone_a_message_to_their_end() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_service_that_names_a_time_is_called_again_then_and_not_before() {
-    let server = TestServer::start(ASKS).await;
+    let server = TestServer::pushing(ASKS).await;
     let mut browser = phone(&server).await;
     browser.answer_with(429);
     server.ask().await;
     server.pass(MOMENT).await;
     browser.next().await;
     let is_failed = |page: &Value| page["items"][0]["deliveries"][0]["state"] == "failed";
-    let page = server.until("state=waiting", is_failed).await;
+    let page = server.until_inbox("state=waiting", is_failed).await;
     assert_eq!(page["items"][0]["deliveries"][0]["retry_at"], "2026-03-02T12:02:04Z", "{page}");
-    let (_, targets) = server.admin("GET", "/v1/notify/targets", None).await;
+    let (_, targets) = server.call("GET", "/v1/notify/targets", None).await;
     assert_eq!(
         (&targets["items"][0]["state"], &targets["items"][0]["failures"]),
         (&"failing".into(), &1.into())
@@ -113,7 +113,7 @@ async fn a_service_that_names_a_time_is_called_again_then_and_not_before() {
     assert!(browser.try_next().is_none(), "not even the reminder");
     server.pass(Duration::from_secs(21)).await;
     browser.next().await;
-    server.until("state=waiting", |page| page["items"][0]["deliveries"][0]["state"] == "sent").await;
+    server.until_inbox("state=waiting", |page| page["items"][0]["deliveries"][0]["state"] == "sent").await;
     let url = format!("http://{}/metrics", server.address);
     let metrics = reqwest::Client::new().get(url).bearer_auth(&server.admin).send().await.unwrap();
     let metrics = metrics.text().await.unwrap();
@@ -138,36 +138,36 @@ async fn receiver() -> (String, mpsc::Receiver<Value>) {
 }
 
 async fn next(received: &mut mpsc::Receiver<Value>) -> Value {
-    tokio::time::timeout(Duration::from_secs(30), received.recv()).await.expect("it comes").unwrap()
+    in_time(received.recv()).await.unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn targets_are_added_and_tested_and_their_secrets_stay_here() {
-    let server = TestServer::start(ASKS).await;
+    let server = TestServer::pushing(ASKS).await;
     for (kind, has) in [("slack", "text"), ("discord", "content"), ("ntfy", "message"), ("webhook", "event")]
     {
         let (url, mut received) = receiver().await;
         let new = json!({"kind": kind, "url": url, "token": "tk_secret", "secret": "key-secret"});
-        let (status, target) = server.admin("POST", "/v1/notify/targets", Some(new)).await;
+        let (status, target) = server.call("POST", "/v1/notify/targets", Some(new)).await;
         assert_eq!(status, 201, "{target}");
         let id = target["id"].as_str().unwrap();
-        let (_, result) = server.admin("POST", &format!("/v1/notify/targets/{id}/test"), None).await;
+        let (_, result) = server.call("POST", &format!("/v1/notify/targets/{id}/test"), None).await;
         assert_eq!(result, json!({"sent": true}), "{kind}");
         assert!(next(&mut received).await[has].is_string(), "{kind}");
     }
-    let (_, listed) = server.admin("GET", "/v1/notify/targets", None).await;
+    let (_, listed) = server.call("GET", "/v1/notify/targets", None).await;
     assert_eq!(listed["items"].as_array().unwrap().len(), 4);
     assert!(!listed.to_string().contains("secret") || !listed.to_string().contains("tk_"), "{listed}");
     assert!(!listed.to_string().contains("topic"), "the path may be a secret: {listed}");
     let id = listed["items"][0]["id"].as_str().unwrap();
-    assert_eq!(server.admin("DELETE", &format!("/v1/notify/targets/{id}"), None).await.0, 204);
+    assert_eq!(server.call("DELETE", &format!("/v1/notify/targets/{id}"), None).await.0, 204);
     for wrong in [
         json!({"kind": "web_push", "url": "https://push.example/a"}),
         json!({"kind": "webhook", "url": "ftp://example.org"}),
         json!({"kind": "ntfy", "url": "https://ntfy.sh/topic", "allow_button": true}),
         json!({"kind": "webhook", "url": "https://example.org", "events": ["banana"]}),
     ] {
-        assert_eq!(server.admin("POST", "/v1/notify/targets", Some(wrong.clone())).await.0, 400, "{wrong}");
+        assert_eq!(server.call("POST", "/v1/notify/targets", Some(wrong.clone())).await.0, 400, "{wrong}");
     }
 }
 
@@ -179,7 +179,7 @@ async fn a_button_at_ntfy_denies_once_and_allows_only_where_an_admin_wants_it() 
         target.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         serde_json::from_value(target).unwrap()
     };
-    let server = TestServer::with_targets(ASKS, vec![target(json!({}))]).await;
+    let server = push_server(ASKS, vec![target(json!({}))]).start().await;
     server.ask().await;
     server.pass(MOMENT).await;
     let labels = |message: &Value| -> Vec<String> {
@@ -191,19 +191,18 @@ async fn a_button_at_ntfy_denies_once_and_allows_only_where_an_admin_wants_it() 
     let base = format!("http://{}", server.address);
     let route = message["actions"][0]["url"].as_str().unwrap().strip_prefix(&base).unwrap().to_owned();
     let changed = route.replace("/act/", "/act/x");
-    assert_eq!(server.request("", "POST", &changed, None).await.0, 403);
-    let (status, acted) = server.request("", "POST", &route, None).await;
+    assert_eq!(server.call_as("", "POST", &changed, None).await.0, 403);
+    let (status, acted) = server.call_as("", "POST", &route, None).await;
     assert_eq!((status, &acted["outcome"]), (200, &"denied".into()), "{acted}");
-    assert_eq!(server.request("", "POST", &route, None).await.0, 410, "once");
+    assert_eq!(server.call_as("", "POST", &route, None).await.0, 410, "once");
 
-    let server =
-        TestServer::with_targets(ASKS, vec![target(json!({"token": "tk", "allow_button": true}))]).await;
+    let server = push_server(ASKS, vec![target(json!({"token": "tk", "allow_button": true}))]).start().await;
     server.ask().await;
     server.pass(MOMENT).await;
     assert_eq!(labels(&next(&mut received).await), ["Deny"], "k25: it does not show what it would allow");
 
     let shows = json!({"token": "tk", "allow_button": true, "include_details": true});
-    let server = TestServer::with_targets(ASKS, vec![target(shows)]).await;
+    let server = push_server(ASKS, vec![target(shows)]).start().await;
     server.ask().await;
     server.pass(MOMENT).await;
     let message = next(&mut received).await;
@@ -214,16 +213,16 @@ async fn a_button_at_ntfy_denies_once_and_allows_only_where_an_admin_wants_it() 
 /// Requests of several sessions against clients of all kinds, over sockets.
 #[tokio::test(flavor = "multi_thread")]
 async fn each_request_of_many_is_seen_or_sent_and_none_twice() {
-    let server = TestServer::start(ASKS).await;
+    let server = TestServer::pushing(ASKS).await;
     let mut browser = phone(&server).await;
     let rules = json!({"coalesce_from": 100});
-    server.admin("PUT", "/v1/notify/settings", Some(rules)).await;
+    server.call("PUT", "/v1/notify/settings", Some(rules)).await;
     let mut items = Vec::new();
     for _ in 0..12 {
         items.push(server.ask().await);
     }
     let shown: Vec<Value> = items.iter().step_by(3).map(|item| item["id"].clone()).collect();
-    server.admin("POST", "/v1/inbox/visible", Some(json!({"ids": shown}))).await;
+    server.call("POST", "/v1/inbox/visible", Some(json!({"ids": shown}))).await;
     server.pass(MOMENT).await;
     let mut sent = Vec::new();
     for _ in 0..items.len() - shown.len() {

@@ -11,7 +11,7 @@ use tokio::net::UnixStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 
-use super::test_server::{Local, PATIENCE, TestServer, close_code, connect, subscribe};
+use super::test_server::*;
 
 const SENTENCE: &str = "The admin token is accepted on the local socket only";
 
@@ -22,7 +22,7 @@ fn patient(settings: &mut Settings) {
 }
 
 fn on_socket(server: &TestServer) -> Client {
-    Client::builder().unix_socket(server.socket.clone()).build().unwrap()
+    Client::builder().unix_socket(server.socket_path()).build().unwrap()
 }
 
 /// Every method and path of the API, with a session in the place of each variable, and paths beside it.
@@ -63,23 +63,23 @@ fn as_socket(request: RequestBuilder) -> RequestBuilder {
 
 #[tokio::test]
 async fn k21_the_admin_token_is_refused_on_every_route_of_the_address() {
-    let server = TestServer::with_auth(Local::Socket, patient).await;
+    let server = TestServer::with_socket(patient).await;
     let (client, base) = (Client::new(), format!("http://{}", server.address));
     let code = json!({"code": code(&server).await});
     let paired =
         client.post(format!("{base}/v1/pair")).header("origin", &base).json(&code).send().await.unwrap();
     let cookie = paired.headers()["set-cookie"].to_str().unwrap().split('=').next().unwrap().to_owned();
-    let cookie = format!("{cookie}={}", server.admin_token);
+    let cookie = format!("{cookie}={}", server.admin_token());
     for (method, path) in routes(&server).await {
         if is_open(&method, &path) {
             continue;
         }
         let request = || client.request(method.clone(), format!("{base}{path}"));
         let ways = [
-            ("header", request().bearer_auth(&server.admin_token)),
+            ("header", request().bearer_auth(server.admin_token())),
             (
                 "header in lower case",
-                request().header("authorization", format!("bearer  {}", server.admin_token)),
+                request().header("authorization", format!("bearer  {}", server.admin_token())),
             ),
             ("cookie", request().header("cookie", &cookie).header("origin", &base)),
         ];
@@ -88,7 +88,7 @@ async fn k21_the_admin_token_is_refused_on_every_route_of_the_address() {
         }
     }
     for path in ["/v1/ws", "/v1/mobile", "/v1/acp", "/v1/sessions/session/terminal"] {
-        let request = as_socket(client.get(format!("{base}{path}"))).bearer_auth(&server.admin_token);
+        let request = as_socket(client.get(format!("{base}{path}"))).bearer_auth(server.admin_token());
         assert_refused(request.send().await.unwrap(), &format!("a WebSocket at {path}")).await;
         let request = as_socket(client.get(format!("{base}{path}"))).header("cookie", &cookie);
         let request = request.header("origin", &base);
@@ -97,48 +97,48 @@ async fn k21_the_admin_token_is_refused_on_every_route_of_the_address() {
 }
 
 async fn code(server: &TestServer) -> String {
-    let (status, made) = server.request("POST", "/v1/pair/codes", Some(json!({}))).await;
+    let (status, made) = server.call("POST", "/v1/pair/codes", Some(json!({}))).await;
     assert_eq!(status, 201, "{made}");
     made["code"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test]
 async fn k21_the_admin_token_is_refused_as_the_first_message_of_a_socket_and_later() {
-    let server = TestServer::with_auth(Local::Socket, patient).await;
-    let auth = Message::text(json!({"id": 1, "type": "auth", "token": server.admin_token}).to_string());
+    let server = TestServer::with_socket(patient).await;
+    let auth = Message::text(json!({"id": 1, "type": "auth", "token": server.admin_token()}).to_string());
     for path in ["/v1/ws", "/v1/mobile"] {
-        let mut socket = connect(&server, path, None).await;
+        let mut socket = server.socket_at(path, None).await;
         socket.send(auth.clone()).await.unwrap();
         assert_eq!(close_code(&mut socket).await, Some(4401), "{path}");
     }
     let mut socket = subscribe(&server, &server.admin).await;
     socket.send(auth).await.unwrap();
-    let answer = tokio::time::timeout(PATIENCE, socket.next()).await.unwrap().unwrap().unwrap();
+    let answer = in_time(socket.next()).await.unwrap().unwrap();
     assert!(answer.to_text().unwrap().contains(SENTENCE), "{answer}");
 }
 
 #[tokio::test]
 async fn k21_the_admin_token_is_accepted_on_the_socket() {
-    let server = TestServer::with_auth(Local::Socket, patient).await;
+    let server = TestServer::with_socket(patient).await;
     let client = on_socket(&server);
     for path in ["/v1/sessions", "/v1/devices", "/v1/sessions/session/events", "/metrics", "/readyz"] {
-        let request = client.get(format!("http://localhost{path}")).bearer_auth(&server.admin_token);
+        let request = client.get(format!("http://localhost{path}")).bearer_auth(server.admin_token());
         assert_eq!(request.send().await.unwrap().status().as_u16(), 200, "{path}");
     }
     let wrong = client.get("http://localhost/v1/devices").bearer_auth("tidings_wrong");
     assert_eq!(wrong.send().await.unwrap().status().as_u16(), 401, "the socket alone is no credential");
     for path in ["/v1/ws", "/v1/mobile", "/v1/acp"] {
         let mut request = format!("ws://localhost{path}").into_client_request().unwrap();
-        let bearer = format!("Bearer {}", server.admin_token).parse().unwrap();
+        let bearer = format!("Bearer {}", server.admin_token()).parse().unwrap();
         request.headers_mut().insert("authorization", bearer);
-        let stream = UnixStream::connect(&server.socket).await.unwrap();
+        let stream = UnixStream::connect(server.socket_path()).await.unwrap();
         assert!(tokio_tungstenite::client_async(request, stream).await.is_ok(), "{path}");
     }
-    let stream = UnixStream::connect(&server.socket).await.unwrap();
+    let stream = UnixStream::connect(server.socket_path()).await.unwrap();
     let mut socket = tokio_tungstenite::client_async("ws://localhost/v1/ws", stream).await.unwrap().0;
-    let auth = json!({"id": 1, "type": "auth", "token": server.admin_token}).to_string();
+    let auth = json!({"id": 1, "type": "auth", "token": server.admin_token()}).to_string();
     socket.send(Message::text(auth)).await.unwrap();
-    let answer = tokio::time::timeout(PATIENCE, socket.next()).await.unwrap().unwrap().unwrap();
+    let answer = in_time(socket.next()).await.unwrap().unwrap();
     assert!(answer.to_text().unwrap().contains("ack"), "{answer}");
 }
 
@@ -147,23 +147,23 @@ async fn k21_the_admin_token_is_accepted_on_the_socket() {
 async fn k21_without_a_socket_the_admin_token_is_accepted_from_loopback_of_the_same_user_only() {
     let list = async |server: &TestServer| {
         let url = format!("http://{}/v1/devices", server.address);
-        Client::new().get(url).bearer_auth(&server.admin_token).send().await.unwrap()
+        Client::new().get(url).bearer_auth(server.admin_token()).send().await.unwrap()
     };
-    let alone = TestServer::with_auth(Local::NoSocket, patient).await;
+    let alone = served().auth(patient).start().await;
     let expected = if cfg!(target_os = "linux") { 200 } else { 401 };
     assert_eq!(list(&alone).await.status().as_u16(), expected);
-    let behind_proxy = TestServer::with_auth(Local::NoSocket, |settings| {
+    let behind_proxy = served().auth(|settings| {
         settings.names = Names::loopback().and_url("https://box.example").unwrap();
     });
-    assert_refused(list(&behind_proxy.await).await, "a proxy passes on requests of devices").await;
+    assert_refused(list(&behind_proxy.start().await).await, "a proxy passes on requests of devices").await;
 }
 
 #[tokio::test]
 async fn k21_no_response_of_any_route_contains_the_admin_token() {
-    let server = TestServer::with_auth(Local::Socket, patient).await;
+    let server = TestServer::with_socket(patient).await;
     let client = on_socket(&server);
     // The session of this server works in `/`, where its data folder is.
-    let data = server.socket.parent().unwrap().canonicalize().unwrap();
+    let data = server.socket_path().parent().unwrap().canonicalize().unwrap();
     let data = data.strip_prefix("/").unwrap().display();
     let file = |path: String| (Method::GET, format!("/v1/sessions/session/file?path={path}"));
     let files =
@@ -173,14 +173,14 @@ async fn k21_no_response_of_any_route_contains_the_admin_token() {
             continue;
         }
         let url = format!("http://localhost{path}");
-        let request = client.request(method.clone(), url).bearer_auth(&server.admin_token).json(&json!({}));
+        let request = client.request(method.clone(), url).bearer_auth(server.admin_token()).json(&json!({}));
         let response = request.send().await.unwrap();
         let head = format!("{:?}", response.headers());
         // A stream has no end.
         let is_stream = head.contains("event-stream");
         let body = if is_stream { String::new() } else { response.text().await.unwrap() };
         for text in [head, body] {
-            assert!(!text.contains(&server.admin_token[8..]), "{method} {path}: {text}");
+            assert!(!text.contains(&server.admin_token()[8..]), "{method} {path}: {text}");
         }
     }
 }

@@ -1,14 +1,13 @@
 //! Many clients that come at once from one address: each is served, or told when to come again.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use tidings_bridge::server::{Bounds, TlsFiles, raise_open_files};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
-use crate::served::test_server::{PATIENCE, TestServer, connect};
+use crate::served::test_server::*;
 
 /// Clients that come at once.
 const CLIENTS: usize = 1000;
@@ -68,8 +67,7 @@ async fn burst(server: &TestServer, clients: usize) -> BTreeMap<String, usize> {
             (response(&mut stream).await, stream)
         });
     }
-    let answers =
-        tokio::time::timeout(PATIENCE, asking.join_all()).await.expect("all have an answer in time");
+    let answers = in_time(asking.join_all()).await;
     let mut counts = BTreeMap::new();
     for (head, _) in &answers {
         let status = head.split(' ').nth(1).unwrap_or("closed").to_owned();
@@ -83,7 +81,7 @@ async fn burst(server: &TestServer, clients: usize) -> BTreeMap<String, usize> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn k30_a_thousand_clients_at_once_from_one_address_are_all_served() {
     raise_open_files().unwrap();
-    let server = TestServer::new().await;
+    let server = TestServer::served().await;
     let counts = burst(&server, CLIENTS).await;
     assert_eq!(counts, BTreeMap::from([("200".to_owned(), 667), ("101".to_owned(), 333)]));
 }
@@ -94,18 +92,13 @@ async fn k30_clients_without_room_are_told_when_to_come_again() {
     let mut bounds = Bounds::default();
     bounds.address_connections = 100;
     bounds.address_unauthenticated = 50;
-    let server = TestServer::with(bounds, None).await;
+    let server = TestServer::bounded(bounds).await;
     let counts = burst(&server, CLIENTS).await;
     assert_eq!(counts.get("closed"), None, "{counts:?}");
     assert_eq!(counts.values().sum::<usize>(), CLIENTS, "{counts:?}");
     assert!(counts.get("503").is_some_and(|told| *told >= 500), "{counts:?}");
     // They come again when the others have gone.
-    let again = async {
-        while server.healthz().await.is_none() {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, again).await.unwrap();
+    until(async || server.healthz().await, Option::is_some).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -113,7 +106,7 @@ async fn k30_many_clients_at_once_over_tls_are_all_served() {
     raise_open_files().unwrap();
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/served/certificates");
     let tls = TlsFiles { certificate: folder.join("first.pem"), key: folder.join("first.key") };
-    let server = TestServer::with(Bounds::default(), Some(tls)).await;
+    let server = served().tls(tls).start().await;
     let url = format!("https://{}/v1/meta", server.address);
     let mut asking = JoinSet::new();
     for _ in 0..300 {
@@ -121,20 +114,20 @@ async fn k30_many_clients_at_once_over_tls_are_all_served() {
         let request = client.get(&url).bearer_auth(&server.admin);
         asking.spawn(async move { request.send().await.map(|response| response.status().as_u16()) });
     }
-    for answer in tokio::time::timeout(PATIENCE, asking.join_all()).await.unwrap() {
+    for answer in in_time(asking.join_all()).await {
         assert_eq!(answer.unwrap(), 200);
     }
 }
 
 #[tokio::test]
 async fn k30_a_socket_too_many_is_told_when_to_come_again() {
-    let server = TestServer::new().await;
+    let server = TestServer::served().await;
     let mut reason = None;
     // Wrong credentials are limited too; the close frame is that of too many sockets.
     for _ in 0..40 {
-        let mut socket = connect(&server, "/v1/ws", None).await;
+        let mut socket = server.socket(None).await;
         futures_util::SinkExt::send(&mut socket, r#"{"type":"auth","token":"wrong"}"#.into()).await.unwrap();
-        let close = tokio::time::timeout(PATIENCE, futures_util::StreamExt::next(&mut socket)).await.unwrap();
+        let close = in_time(futures_util::StreamExt::next(&mut socket)).await;
         if let Some(Ok(tokio_tungstenite::tungstenite::Message::Close(Some(frame)))) = close
             && u16::from(frame.code) == 4429
         {

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::json;
-use test_server::{PATIENCE, TestServer, close_code, connect, subscribe};
+use test_server::*;
 use tidings_bridge::server::{Bounds, Retention, TlsFiles};
 use tidings_journal::{AskId, Class, Draft, Key, Kind, NewAsk, NewSession};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -21,24 +21,24 @@ use tokio_tungstenite::tungstenite::Message;
 /// T6: revoking a lost phone closes its connections.
 #[tokio::test]
 async fn t6_revoking_a_device_closes_its_live_sockets() {
-    let server = TestServer::new().await;
+    let server = TestServer::served().await;
     let (status, made) =
-        server.request("POST", "/v1/devices", Some(json!({"name": "phone", "scopes": ["read"]}))).await;
+        server.call("POST", "/v1/devices", Some(json!({"name": "phone", "scopes": ["read"]}))).await;
     assert_eq!(status, 201, "{made}");
     let mut phone = subscribe(&server, made["token"].as_str().unwrap()).await;
     let mut other = subscribe(&server, &server.admin).await;
     let path = format!("/v1/devices/{}", made["device"]["id"].as_str().unwrap());
-    assert_eq!(server.request("DELETE", &path, None).await.0, 204);
+    assert_eq!(server.call("DELETE", &path, None).await.0, 204);
     assert_eq!(close_code(&mut phone).await, Some(4401));
-    server.publish("still here").await;
-    let received = tokio::time::timeout(PATIENCE, other.next()).await.unwrap().unwrap().unwrap();
+    server.publish_text("still here").await;
+    let received = next_message(&mut other).await;
     assert!(received.to_text().unwrap().contains("still here"), "others are left alone");
 }
 
 /// T5: wrong credentials count on sockets too, and a client that sends too many of them is disconnected.
 #[tokio::test]
 async fn t5_wrong_credentials_on_sockets_are_limited_too() {
-    let server = TestServer::new().await;
+    let server = TestServer::served().await;
     let wrong = Message::text(r#"{"id":1,"type":"auth","token":"tidings_guessed"}"#);
     // A socket that is authenticated, and then guesses other credentials.
     let mut inside = subscribe(&server, &server.admin).await;
@@ -53,44 +53,38 @@ async fn t5_wrong_credentials_on_sockets_are_limited_too() {
     assert_eq!(guessing.await, Some(4429));
     // From now on guesses on new sockets are refused too.
     for path in ["/v1/ws", "/v1/mobile"] {
-        let mut stranger = connect(&server, path, None).await;
+        let mut stranger = server.socket_at(path, None).await;
         stranger.send(wrong.clone()).await.unwrap();
         assert_eq!(close_code(&mut stranger).await, Some(4429), "{path}");
     }
     // A correct credential still works.
-    let mut right = connect(&server, "/v1/ws", None).await;
+    let mut right = server.socket(None).await;
     let auth = json!({"id":1,"type":"auth","token":server.admin}).to_string();
     right.send(Message::text(auth)).await.unwrap();
-    let ack = tokio::time::timeout(PATIENCE, right.next()).await.unwrap().unwrap().unwrap();
+    let ack = next_message(&mut right).await;
     assert!(ack.to_text().unwrap().contains(r#""type":"ack""#), "{ack}");
 }
 
 /// F112: retention removes old events at start, and a subscriber with an older cursor gets a gap.
 #[tokio::test]
 async fn f112_old_events_go_when_the_server_starts() {
-    let everything = TestServer::with_events(Bounds::default(), None, Retention::default(), 10).await;
+    let everything = TestServer::keeping(Retention::default()).await;
     let kept = Retention { events: Some(4), ..Retention::default() };
-    let some = TestServer::with_events(Bounds::default(), None, kept, 10).await;
-    let floor = async || some.request("GET", "/v1/sessions/1", None).await.1["floor"].as_u64().unwrap();
-    tokio::time::timeout(PATIENCE, async {
-        while floor().await != 7 {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    })
-    .await
-    .expect("old events stay");
-    let (_, session) = some.request("GET", "/v1/sessions/1", None).await;
+    let some = TestServer::keeping(kept).await;
+    let floor = async || some.call("GET", "/v1/sessions/1", None).await.1["floor"].as_u64().unwrap();
+    until(floor, |floor| *floor == 7).await;
+    let (_, session) = some.call("GET", "/v1/sessions/1", None).await;
     let epoch = session["cursor"].as_str().unwrap().split_once(':').unwrap().0.to_owned();
     let verdict = async |seq: u64| {
         let url = format!("http://{}/v1/sessions/1/events?after={epoch}:{seq}", some.address);
         let mut answer = reqwest::Client::new().get(url).bearer_auth(&some.admin).send().await.unwrap();
-        let first = tokio::time::timeout(PATIENCE, answer.chunk()).await.unwrap().unwrap().unwrap();
+        let first = in_time(answer.chunk()).await.unwrap().unwrap();
         let text = String::from_utf8(first.to_vec()).unwrap();
         ["ok", "gap", "reset"].into_iter().find(|word| text.contains(&format!("\"verdict\":\"{word}\"")))
     };
     assert_eq!((verdict(5).await, verdict(6).await), (Some("gap"), Some("ok")));
     assert_eq!(
-        everything.request("GET", "/v1/sessions/1", None).await.1["floor"],
+        everything.call("GET", "/v1/sessions/1", None).await.1["floor"],
         1,
         "everything is kept by default"
     );
@@ -99,7 +93,7 @@ async fn f112_old_events_go_when_the_server_starts() {
 /// Metrics count everything, and not only the first page of a list.
 #[tokio::test]
 async fn metrics_count_all_sessions_and_all_that_waits() {
-    let server = TestServer::new().await;
+    let server = TestServer::served().await;
     let journal = server.sessions.broadcast().journal();
     let last = Key::new("s1199").unwrap();
     for n in 0..1200 {
@@ -135,7 +129,7 @@ async fn metrics_count_all_sessions_and_all_that_waits() {
 /// Metrics reveal the number of sessions, so they need a credential without a folder limit.
 #[tokio::test]
 async fn metrics_are_not_for_those_who_do_not_see_all_sessions() {
-    let server = TestServer::new().await;
+    let server = TestServer::served().await;
     let client = reqwest::Client::new();
     let wanted = serde_json::json!({"scopes":["admin"],"folders":["/nowhere"]});
     let made =
@@ -150,11 +144,11 @@ async fn metrics_are_not_for_those_who_do_not_see_all_sessions() {
 /// P11: a server that stops closes its sockets with a delay for reconnecting.
 #[tokio::test]
 async fn promise_11_a_server_that_stops_closes_sockets_with_1012() {
-    let mut server = TestServer::new().await;
+    let mut server = TestServer::served().await;
     let mut socket = subscribe(&server, &server.admin).await;
     let running = server.stop();
     let frame = loop {
-        match tokio::time::timeout(PATIENCE, socket.next()).await.unwrap() {
+        match in_time(socket.next()).await {
             Some(Ok(Message::Close(Some(frame)))) => break frame,
             Some(Ok(_)) => {}
             other => panic!("no close frame: {other:?}"),
@@ -163,7 +157,7 @@ async fn promise_11_a_server_that_stops_closes_sockets_with_1012() {
     assert_eq!(u16::from(frame.code), 1012);
     let retry: serde_json::Value = serde_json::from_str(&frame.reason).unwrap();
     assert!(retry["retry_after_ms"].as_u64().unwrap() >= 500, "{retry}");
-    tokio::time::timeout(PATIENCE, running).await.unwrap().unwrap().unwrap();
+    in_time(running).await.unwrap().unwrap();
     assert!(TcpStream::connect(server.address).await.is_err(), "no new connections");
 }
 
@@ -172,7 +166,7 @@ async fn promise_11_a_server_that_stops_closes_sockets_with_1012() {
 async fn t12_connections_are_bounded() {
     let mut bounds = Bounds::default();
     bounds.connections = 3;
-    let server = TestServer::with(bounds, None).await;
+    let server = TestServer::bounded(bounds).await;
     let mut held = Vec::new();
     for _ in 0..3 {
         held.push(subscribe(&server, &server.admin).await);
@@ -180,17 +174,12 @@ async fn t12_connections_are_bounded() {
     let mut turned_away = TcpStream::connect(server.address).await.unwrap();
     turned_away.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").await.unwrap();
     let mut answer = Vec::new();
-    drop(tokio::time::timeout(PATIENCE, turned_away.read_to_end(&mut answer)).await.unwrap());
+    drop(in_time(turned_away.read_to_end(&mut answer)).await);
     let answer = String::from_utf8_lossy(&answer).to_lowercase();
     assert!(answer.starts_with("http/1.1 503") && answer.contains("\r\nretry-after: "), "{answer}");
     held.pop();
     // The server notices the closed connection after a while.
-    let again = async {
-        while server.healthz().await.is_none() {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, again).await.unwrap();
+    until(async || server.healthz().await, Option::is_some).await;
 }
 
 /// T12: a request head that never ends does not hold a connection forever, neither silent nor byte by byte.
@@ -198,7 +187,7 @@ async fn t12_connections_are_bounded() {
 async fn t12_a_request_that_never_ends_is_cut_off() {
     let mut bounds = Bounds::default();
     bounds.head_time = Duration::from_millis(100);
-    let server = TestServer::with(bounds, None).await;
+    let server = TestServer::bounded(bounds).await;
     for drip in [false, true] {
         let (mut read, mut write) = TcpStream::connect(server.address).await.unwrap().into_split();
         write.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n").await.unwrap();
@@ -216,7 +205,7 @@ async fn t12_a_request_that_never_ends_is_cut_off() {
                 () = dripping => {}
             }
         };
-        tokio::time::timeout(PATIENCE, ended).await.expect("it is held for ever");
+        in_time(ended).await;
     }
     assert!(server.healthz().await.is_some(), "others are answered");
 }
@@ -226,31 +215,26 @@ async fn t12_a_request_that_never_ends_is_cut_off() {
 async fn f98_a_stream_that_nobody_reads_is_let_go_of() {
     let mut bounds = Bounds::default();
     bounds.write_wait = Duration::from_millis(100);
-    let server = TestServer::with(bounds, None).await;
+    let server = TestServer::bounded(bounds).await;
     let mut stuck = TcpStream::connect(server.address).await.unwrap();
     let request = format!(
         "GET /v1/sessions/1/events HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",
         server.address, server.admin
     );
     stuck.write_all(request.as_bytes()).await.unwrap();
-    let subscribers = async |wanted: usize| {
-        while server.sessions.broadcast().subscribed_sessions() != wanted {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, subscribers(1)).await.unwrap();
+    until(async || server.sessions.broadcast().subscribed_sessions(), |count| *count == 1).await;
     // More than the buffers of both ends hold, and less than makes it fall behind.
     let line = "x".repeat(64 << 10);
     let publishing = async {
         loop {
-            server.publish(&line).await;
+            server.publish_text(&line).await;
             if server.sessions.broadcast().subscribed_sessions() == 0 {
                 return;
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, publishing).await.unwrap();
+    in_time(publishing).await;
     drop(stuck);
 }
 
@@ -272,16 +256,11 @@ async fn a_certificate_is_read_again_when_it_changes() {
     put("first");
     let mut bounds = Bounds::default();
     bounds.certificate_every = Duration::from_millis(20);
-    let server = TestServer::with(bounds, Some(files.clone())).await;
+    let server = served().serve_with(move |server, _| server.bounds(bounds)).tls(files.clone()).start().await;
     assert_eq!(server.certificate().await, der("first"));
     std::fs::write(&files.certificate, "half of a file").unwrap();
     tokio::time::sleep(Duration::from_millis(200)).await;
     assert_eq!(server.certificate().await, der("first"), "an invalid pair is ignored");
     put("second");
-    let renewed = async {
-        while server.certificate().await != der("second") {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, renewed).await.unwrap();
+    until(async || server.certificate().await, |shown| *shown == der("second")).await;
 }

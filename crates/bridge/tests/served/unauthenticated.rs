@@ -6,14 +6,14 @@ use tidings_bridge::server::Bounds;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::served::test_server::{PATIENCE, TestServer, close_code, subscribe};
+use crate::served::test_server::*;
 
 /// Waits until the server has closed a connection, and returns what it sent before.
 async fn read_to_end(stream: &mut TcpStream) -> String {
     let mut answer = Vec::new();
-    let ended = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer)).await;
+    let ended = in_time(stream.read_to_end(&mut answer)).await;
     // Bytes that were not read when the server closed make the end an error, which is an end too.
-    drop(ended.expect("it stays open"));
+    drop(ended);
     String::from_utf8_lossy(&answer).into_owned()
 }
 
@@ -22,7 +22,7 @@ async fn k7_connections_that_never_authenticate_are_closed() {
     let mut bounds = Bounds::default();
     bounds.head_time = Duration::from_millis(200);
     bounds.auth_time = Duration::from_millis(200);
-    let server = TestServer::with(bounds, None).await;
+    let server = TestServer::bounded(bounds).await;
     let preface: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00";
     for first in [&b""[..], b"G", preface, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"] {
         let mut stream = TcpStream::connect(server.address).await.unwrap();
@@ -37,7 +37,7 @@ async fn k7_a_connection_with_a_credential_stays() {
     let mut bounds = Bounds::default();
     bounds.head_time = Duration::from_millis(100);
     bounds.auth_time = Duration::from_millis(100);
-    let mut server = TestServer::with(bounds, None).await;
+    let mut server = TestServer::bounded(bounds).await;
     let token = server.admin.clone();
     let mut socket = subscribe(&server, &token).await;
     // The deadlines of another connection pass meanwhile.
@@ -51,7 +51,7 @@ async fn k7_a_connection_with_a_credential_stays() {
 async fn k7_a_body_that_drips_is_cut_off() {
     let mut bounds = Bounds::default();
     bounds.body_time = Duration::from_millis(200);
-    let server = TestServer::with(bounds, None).await;
+    let server = TestServer::bounded(bounds).await;
     let (mut read, mut write) = TcpStream::connect(server.address).await.unwrap().into_split();
     let head = format!(
         "POST /v1/sessions HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n\
@@ -72,7 +72,7 @@ async fn k7_a_body_that_drips_is_cut_off() {
             () = dripping => {}
         }
     };
-    tokio::time::timeout(PATIENCE, ended).await.expect("it is held forever");
+    in_time(ended).await;
 }
 
 #[tokio::test]
@@ -81,18 +81,13 @@ async fn k7_silent_connections_of_one_address_do_not_lock_out_those_with_a_crede
     bounds.address_unauthenticated = 8;
     bounds.address_connections = 64;
     bounds.refused = 16;
-    let server = TestServer::with(bounds, None).await;
+    let server = TestServer::bounded(bounds).await;
     let mut silent = Vec::new();
     for _ in 0..200 {
         silent.push(TcpStream::connect(server.address).await.unwrap());
         // The server accepts connections in order, so the earlier ones were accepted.
         if silent.len() % 20 == 0 {
-            assert_eq!(
-                server.request("GET", "/v1/meta", None).await.0,
-                200,
-                "after {} of them",
-                silent.len()
-            );
+            assert_eq!(server.call("GET", "/v1/meta", None).await.0, 200, "after {} of them", silent.len());
         }
     }
     read_to_end(&mut silent[0]).await;

@@ -1,17 +1,12 @@
 //! Sessions that continue by themselves when a limit of the plan is reset, with a clock that the test sets.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Duration;
-
-use jiff::Timestamp;
-use tidings_agent::{Clock, UiMessage};
+use tidings_agent::UiMessage;
 use tidings_api::{Code, CommandRequest, CreateSession, PatchSession, Scope, SessionCommand, SessionView};
-use tidings_sessions::Sessions;
 
 use crate::sessions::test_server::*;
 
-const RESET: i64 = 1_794_800_000;
+const HOUR_BEFORE_RESET: &str = "2026-11-16T02:33:20Z";
+const AFTER_RESET: &str = "2026-11-16T03:33:51Z";
 
 /// An agent whose plan has a limit that ends the first turn, and only that.
 const LIMITED: &str = r#"
@@ -28,16 +23,14 @@ const LIMITED: &str = r#"
 
 struct Limited {
     server: TestServer,
-    now: Arc<AtomicI64>,
+    clock: TestClock,
 }
 
 impl Limited {
     async fn start() -> Self {
-        let now = Arc::new(AtomicI64::new(RESET - 3600));
-        let shared = Arc::clone(&now);
-        let clock = Clock::from_fn(move || Timestamp::from_second(shared.load(Ordering::Relaxed)).unwrap());
-        let server = TestServer::with(LIMITED, |config| config.clock = clock).await;
-        Limited { server, now }
+        let clock = TestClock::at(HOUR_BEFORE_RESET);
+        let server = TestServer::builder().script(LIMITED).clock(&clock).start().await;
+        Limited { server, clock }
     }
 
     /// A session whose first turn has ended with the limit.
@@ -50,25 +43,12 @@ impl Limited {
         set(&mut new);
         let session = self.server.sessions.create(&me(), new).await.unwrap().0;
         self.server.subscribe(&session).await.complete().await;
-        until(&self.server.sessions, &session.key, |view| view.error.is_some()).await
+        until_view(&self.server.sessions, &session.key, |view| view.error.is_some()).await
     }
 
     fn pass_reset(&self) {
-        self.now.store(RESET + 31, Ordering::Relaxed);
+        self.clock.set(AFTER_RESET);
     }
-}
-
-async fn until(sessions: &Sessions, key: &str, is: impl Fn(&SessionView) -> bool) -> SessionView {
-    let waiting = async {
-        loop {
-            let view = sessions.find(key).await.unwrap();
-            if is(&view) {
-                return view;
-            }
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_secs(20), waiting).await.expect("the session gets there")
 }
 
 fn is_automatic(event: &UiMessage) -> bool {
@@ -88,7 +68,7 @@ async fn a_session_continues_by_itself_when_the_limit_is_reset() {
     subscriber.until(is_automatic).await;
     subscriber.complete().await;
     assert!(subscriber.text().ends_with("Where was I?"), "{}", subscriber.text());
-    let view = until(sessions, &session.key, |view| view.totals.turns == 2 && view.queued == 0).await;
+    let view = until_view(sessions, &session.key, |view| view.totals.turns == 2 && view.queued == 0).await;
     assert_eq!((view.continues_at, view.error, view.continue_after_limit), (None, None, true));
     assert_eq!(view.first_prompt.as_deref(), Some("build it"));
 }
@@ -100,7 +80,7 @@ async fn a_session_continues_after_a_limit_although_the_server_was_killed() {
     let again = limited.server.killed_and_started().await;
     assert!(again.find(&session.key).await.unwrap().continues_at.is_some());
     limited.pass_reset();
-    let view = until(&again, &session.key, |view| view.totals.turns == 2).await;
+    let view = until_view(&again, &session.key, |view| view.totals.turns == 2).await;
     assert_eq!((view.last_line.as_deref(), view.continues_at), (Some("Where was I?"), None));
 }
 
@@ -128,7 +108,7 @@ async fn a_person_who_says_something_takes_over_from_the_reset() {
     assert_eq!(set(&switched.key, false).await.continues_at, None);
     assert!(set(&switched.key, true).await.continues_at.is_some());
     limited.pass_reset();
-    until(sessions, &switched.key, |view| view.totals.turns == 2).await;
+    until_view(sessions, &switched.key, |view| view.totals.turns == 2).await;
     // That session went on; the one that was stopped did not.
     assert_eq!(sessions.find(&stopped.key).await.unwrap().totals.turns, 1);
 }

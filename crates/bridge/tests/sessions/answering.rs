@@ -1,24 +1,21 @@
 //! Answers to requests: who may give them, and which one counts.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use tidings_agent::UiMessage;
 use tidings_agent::session::Batches;
-use tidings_agent::{Clock, UiMessage};
 use tidings_api::{
     Choice, Code, CommandRequest, CreateSession, PermissionAnswer, PermissionScope, Policy, QuestionAnswer,
     QuestionReply, Scope, ServerPhase, SessionCommand,
 };
-use tidings_bridge::auth::{Auth, Settings};
 use tidings_journal::broadcast::{Delivery, SubscribeOptions};
 use tidings_journal::{AskId, Class, Draft, Key, Kind, NewAsk};
 use tidings_protocol::ui::Resolution;
-use tidings_sessions::secret::Random;
 use tidings_sessions::{Caller, Config};
 
 use crate::sessions::test_server::*;
-use crate::stand_in;
 
 #[tokio::test]
 async fn promise_5_a_permission_is_answered_once_and_the_audit_log_says_by_whom() {
@@ -170,10 +167,8 @@ async fn promise_5_of_many_answers_at_once_one_counts() {
     let rounds = std::env::var("TIDINGS_SOAK_ROUNDS").map_or(5, |text| text.parse().expect("it is a number"));
     let (mut allowed, mut refused) = (0, 0);
     for round in 0..rounds {
-        let lines = Arc::<AtomicUsize>::default();
-        let folder = tempfile::tempdir().unwrap();
-        let carrier = stand_in::counting(ASKS, folder.path(), &lines);
-        let server = TestServer::with(ASKS, |config| config.carrier = carrier).await;
+        let received = Received::default();
+        let server = TestServer::builder().agent(ASKS, |agent| agent.recording(&received)).start().await;
         let session = server.create("look").await;
         let mut subscriber = server.subscribe(&session).await;
         let id = subscriber.asked().await;
@@ -201,7 +196,7 @@ async fn promise_5_of_many_answers_at_once_one_counts() {
             .iter()
             .any(|event| matches!(event, UiMessage::ToolCompleted { result, .. } if result == "README.md"));
         assert_eq!(ran, winner.outcome == "allowed", "round {round}");
-        assert_eq!(lines.load(Ordering::Relaxed), 1, "round {round}: the agent gets one answer");
+        assert_eq!(received.answers.load(Ordering::Relaxed), 1, "round {round}: the agent gets one answer");
         assert_eq!(server.audit().await.len(), 1, "round {round}");
         *(if ran { &mut allowed } else { &mut refused }) += 1;
         server.sessions.drain().await;
@@ -338,11 +333,10 @@ async fn what_was_asked_of_those_who_left_is_decided_by_the_policy() {
     let (_, gone, asks) = begin(Policy::Ask).await;
     drop(gone);
     let (session, gone, left) = begin(Policy::Unattended).await;
-    let cursor = gone.events.cursor();
+    let cursor = gone.cursor();
     drop(gone);
     let screen = SubscribeOptions { may_answer: false, ..SubscribeOptions::after(Some(cursor)) };
-    let (_, events) = server.sessions.subscribe(&session.key, screen).await.unwrap();
-    let mut screen = TestSubscriber { events, seen: Vec::new() };
+    let mut screen = TestSubscriber::new(&server.sessions, &session.key, screen).await;
     screen.complete().await;
     let ends: Vec<_> = screen
         .seen
@@ -401,10 +395,9 @@ async fn promise_5_after_a_crash_open_questions_are_lost_and_the_turn_is_interru
 /// to that change, and to no other.
 #[tokio::test]
 async fn t10_a_rule_that_was_agreed_to_does_not_cost_the_folder_its_trust() {
-    let data = tempfile::tempdir().unwrap();
-    let settings = Settings::new(data.path().join("data"), Random::system(), Clock::system());
-    let auth = Auth::open(settings).unwrap();
-    let server = TestServer::with(ASKS, |config| config.trust = Some(auth.trust().clone())).await;
+    let builder = TestServer::builder().script(ASKS).auth(|_| {});
+    let server = builder.rules(|config, auth| config.trust = Some(auth.trust().clone())).start().await;
+    let auth = server.auth();
     let folder = server.folder.path().to_owned();
     std::fs::create_dir_all(folder.join(".claude")).unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.join(".claude").join(name), text).unwrap();
@@ -419,13 +412,8 @@ async fn t10_a_rule_that_was_agreed_to_does_not_cost_the_folder_its_trust() {
     let always = PermissionAnswer { scope: PermissionScope::Always, digest, ..yes() };
     server.sessions.answer_permission(&me(), &session.key, &id, always).await.unwrap();
     write("settings.local.json", r#"{"permissions":{"allow":["Bash(ls)"]}}"#);
-    for _ in 0..400 {
-        if is_trusted() {
-            break;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(25)).await;
-    }
-    assert!(is_trusted(), "the rule was agreed to");
+    // The rule was agreed to.
+    until(async || is_trusted(), |is_trusted| *is_trusted).await;
     write("settings.local.json", r#"{"permissions":{"allow":["Bash(ls)", "Bash(rm *)"]}}"#);
     assert!(!is_trusted(), "and to no other");
 }
@@ -434,10 +422,9 @@ async fn t10_a_rule_that_was_agreed_to_does_not_cost_the_folder_its_trust() {
 /// was trusted since.
 #[tokio::test]
 async fn t10_a_session_says_that_its_agent_goes_without_what_the_folder_brings() {
-    let data = tempfile::tempdir().unwrap();
-    let settings = Settings::new(data.path().join("data"), Random::system(), Clock::system());
-    let auth = Auth::open(settings).unwrap();
-    let server = TestServer::with(HELLO, |config| config.trust = Some(auth.trust().clone())).await;
+    let builder = TestServer::builder().script(HELLO).auth(|_| {});
+    let server = builder.rules(|config, auth| config.trust = Some(auth.trust().clone())).start().await;
+    let auth = server.auth();
     let folder = server.folder.path().canonicalize().unwrap();
     std::fs::create_dir_all(folder.join(".claude")).unwrap();
     std::fs::write(folder.join(".claude/settings.json"), r#"{"hooks":{"Stop":[{"command":"true"}]}}"#)

@@ -1,16 +1,12 @@
 //! A full disk: sessions can be read and ended, and nothing is accepted that cannot be stored.
 
-use std::sync::Arc;
-
 use tidings_api::{
     Choice, Code, CommandRequest, CreateSession, PermissionAnswer, ServerPhase, SessionCommand,
 };
-use tidings_journal::broadcast::Broadcast;
-use tidings_journal::{Class, Draft, Fence, Journal, Key, Kind, Max, NewSession, SqliteJournal};
-use tidings_sessions::{Sessions, Transcript};
+use tidings_journal::{Class, Draft, Fence, Journal, Key, Kind, Max, NewSession};
+use tidings_sessions::Transcript;
 
 use crate::sessions::test_server::*;
-use crate::stand_in;
 
 fn filler() -> Key {
     Key::new("filler").unwrap()
@@ -29,23 +25,15 @@ async fn fill(journal: &dyn Journal, fence: Fence) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn k8_on_a_full_disk_sessions_are_read_denied_interrupted_and_stopped() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("journal.db");
-    let journal: Arc<dyn Journal> =
-        Arc::new(SqliteJournal::open_bounded(&path, &stand_in::opening(), 1 << 20).unwrap());
-    let config = stand_in::config(TWO, folder.path());
-    let sessions = Sessions::open(Broadcast::new(Arc::clone(&journal)), config).await.unwrap();
+    let builder = TestServer::builder().script(TWO).journal(TestJournal::Bounded(1 << 20));
+    let server = builder.start().await;
+    let (sessions, journal) = (&server.sessions, server.journal());
     journal.create(NewSession::new(filler(), "/", jiff::Timestamp::UNIX_EPOCH)).await.unwrap();
     let fence = journal.claim(&filler()).await.unwrap();
-    let cwd = folder.path().canonicalize().unwrap().to_str().unwrap().to_owned();
-    let new = CreateSession { cwd: cwd.clone(), prompt: Some("make".to_owned()), ..CreateSession::default() };
+    let new = CreateSession { prompt: Some("make".to_owned()), ..server.new_session() };
     let session = sessions.create(&me(), new.clone()).await.unwrap().0;
-    let (_, events) = sessions
-        .subscribe(&session.key, tidings_journal::broadcast::SubscribeOptions::default())
-        .await
-        .unwrap();
-    let asked = TestSubscriber { events, seen: Vec::new() }.asked().await;
-    fill(&*journal, fence).await;
+    let asked = server.subscribe(&session).await.asked().await;
+    fill(&**journal, fence).await;
 
     assert_eq!(sessions.list(None, 10).await.unwrap().len(), 2);
     assert_eq!(sessions.permissions(None).await.unwrap().len(), 1);
@@ -75,13 +63,8 @@ async fn k8_on_a_full_disk_sessions_are_read_denied_interrupted_and_stopped() {
 
     // After room is made, everything continues by itself.
     sessions.delete(&me(), "filler", Transcript::Keep).await.unwrap();
-    let stopped = until_state(&sessions, &session.key, ServerPhase::Stopped).await;
+    let stopped = until_state(sessions, &session.key, ServerPhase::Stopped).await;
     assert_eq!(stopped.pending_permissions, 0);
-    let again = async {
-        while journal.check_room().await.unwrap() {
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(std::time::Duration::from_secs(20), again).await.unwrap();
+    until(async || journal.check_room().await.unwrap(), |is_full| !is_full).await;
     sessions.input(&me(), &session.key, say("go on")).await.unwrap();
 }

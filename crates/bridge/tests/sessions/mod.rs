@@ -271,8 +271,7 @@ async fn t18_money_and_time_are_counted_before_each_prompt() {
     // The queue of a server that ended is delivered by the next one.
     let sessions = server.killed_and_started().await;
     for name in ["money", "time"] {
-        let (_, events) = sessions.subscribe(name, SubscribeOptions::default()).await.unwrap();
-        let mut subscriber = TestSubscriber { events, seen: Vec::new() };
+        let mut subscriber = TestSubscriber::new(&sessions, name, SubscribeOptions::default()).await;
         subscriber.until(|event| matches!(event, UiMessage::PromptDropped(_))).await;
         assert_eq!(until_state(&sessions, name, ServerPhase::Parked).await.queued, 0);
         assert!(!subscriber.seen.iter().any(|event| matches!(event, UiMessage::SessionStarted(_))));
@@ -484,7 +483,7 @@ async fn notices_report_requests_of_all_sessions() {
     let session = server.create("look").await;
     let mut told = Vec::new();
     while !told.contains(&"turn_ended") {
-        let notice = tokio::time::timeout(Duration::from_secs(20), notices.recv()).await.unwrap().unwrap();
+        let notice = in_time(notices.recv()).await.unwrap();
         match &*notice {
             Notice::Permission { permission } => {
                 told.push("permission");
@@ -516,7 +515,6 @@ async fn a_failed_start_of_an_agent_is_reported_and_tried_again() {
     let view = until_state(&server.sessions, &session.key, ServerPhase::Failed).await;
     assert!(view.error.unwrap().contains("/does/not/exist"));
     assert_eq!(view.queued, 1);
-    assert!(!server.script.is_empty());
 }
 
 #[tokio::test]
@@ -546,8 +544,7 @@ async fn a_snapshot_is_the_conversation_and_says_what_waits() {
     assert_eq!(texts, ["Let me look."]);
 
     let watch = SubscribeOptions::after(Some(snapshot.cursor.parse().unwrap()));
-    let (_, events) = server.sessions.subscribe(&session.key, watch).await.unwrap();
-    let mut after = TestSubscriber { events, seen: Vec::new() };
+    let mut after = TestSubscriber::new(&server.sessions, &session.key, watch).await;
     server.sessions.answer_permission(&me(), &session.key, &id, yes()).await.unwrap();
     after.complete().await;
     assert_eq!(after.text(), "There is a README.");

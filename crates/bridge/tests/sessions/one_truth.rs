@@ -11,7 +11,6 @@ use tidings_transcript::manage::{Scope as OnDisk, session_info};
 use tidings_transcript::roots::Roots;
 
 use crate::sessions::test_server::*;
-use crate::stand_in;
 
 /// The session after its first turn, and the id of its prompt.
 async fn finished(server: &TestServer, prompt: &str) -> (SessionView, String) {
@@ -125,12 +124,8 @@ async fn p39_each_turn_costs_once_whether_the_agents_total_continues_or_begins_a
         text = "That is most of it."
     "#;
     for is_old in [false, true] {
-        let server = TestServer::with(script, |config| {
-            if is_old {
-                config.carrier = stand_in::playing_old(script, config.config_dir.as_deref().unwrap());
-            }
-        });
-        let server = server.await;
+        let version = |agent: StandIn| if is_old { agent.of_old_version() } else { agent };
+        let server = TestServer::builder().agent(script, version).start().await;
         let used =
             |session: &SessionView| format!("{:.4}, {}", session.totals.cost_usd, session.totals.turns);
         let (session, _) = finished(&server, "hello").await;

@@ -2,10 +2,8 @@
 
 use tidings::{SessionLock, SessionOwner};
 use tidings_api::{Code, CommandRequest, CreateSession, ServerPhase, SessionCommand};
-use tidings_journal::MemoryStore;
 
-use super::test_server::{HELLO, TestServer, me, say, until_state};
-use crate::stand_in;
+use super::test_server::*;
 
 /// A session whose agent has ended, and the id that Claude Code has for it.
 async fn ended_session(server: &TestServer) -> (String, String) {
@@ -50,8 +48,7 @@ async fn r5_a_prompt_to_a_session_that_another_command_writes_is_refused_before_
 async fn r5_a_second_server_does_not_resume_a_session_that_is_open_and_says_how_to_attach() {
     let first = TestServer::playing(HELLO).await;
     let (_, id) = ended_session(&first).await;
-    let config = stand_in::config(HELLO, first.folder.path());
-    let second = stand_in::open_sessions(&MemoryStore::default(), config).await;
+    let second = first.again().empty_journal().start().await.sessions;
     let attach = "tidings attach 7 --data /srv/tidings";
     let owner = SessionOwner::new("tidings serve").attached_by(attach);
     let lock = SessionLock::take(first.folder.path(), &id, &owner).unwrap();

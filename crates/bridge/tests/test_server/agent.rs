@@ -1,4 +1,4 @@
-//! A stand-in for the agent, in this process, and the sessions of a server around it.
+//! A stand-in for the agent, in this process.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -9,11 +9,9 @@ use futures_core::future::BoxFuture;
 use serde_json::Value;
 use tidings::options::{Arg, Launch};
 use tidings::transport::{Exit, Link, Transport, memory};
-use tidings_journal::broadcast::Broadcast;
-use tidings_journal::{Epoch, MemoryJournal, MemoryStore, Opening};
 use tidings_rehearsal::agent::{self, Ids, World};
 use tidings_rehearsal::script::Script;
-use tidings_sessions::{Carrier, Config, Sessions};
+use tidings_sessions::Carrier;
 use tokio::runtime::Handle;
 
 /// Three turns of text.
@@ -38,28 +36,9 @@ pub(crate) const QUESTION: &str = r#"
     text = "Blue it is."
 "#;
 
-/// The same boot and epoch in every test.
-pub(crate) fn opening() -> Opening {
-    Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(7) }
-}
-
-/// The configuration of a server whose agents play a script, and store their sessions in a folder.
-pub(crate) fn config(script: &str, folder: &Path) -> Config {
-    let mut config = Config::default();
-    config.carrier = playing(script, folder);
-    config.config_dir = Some(folder.to_owned());
-    config
-}
-
-/// The sessions of a journal in memory.
-pub(crate) async fn open_sessions(store: &MemoryStore, config: Config) -> Sessions {
-    let broadcast = Broadcast::new(Arc::new(MemoryJournal::open(store, &opening())));
-    Sessions::open(broadcast, config).await.unwrap()
-}
-
 /// Plays a script in place of a process.
-#[derive(Debug)]
-struct StandIn {
+#[derive(Debug, Clone)]
+pub(crate) struct StandIn {
     script: String,
     config_dir: PathBuf,
     received: Received,
@@ -78,48 +57,33 @@ pub(crate) struct Received {
     pub(crate) prompts: Arc<Mutex<Vec<Value>>>,
 }
 
-/// Agents that play a script, and store their sessions in a folder.
-pub(crate) fn playing(script: &str, config_dir: &Path) -> Carrier {
-    recording(script, config_dir, &Received::default())
-}
+impl StandIn {
+    /// Plays a script, and stores its sessions in a folder.
+    pub(crate) fn new(script: &str, config_dir: &Path) -> Self {
+        let (script, config_dir) = (script.to_owned(), config_dir.to_owned());
+        StandIn { script, config_dir, received: Received::default(), dies_at: None, is_old: false }
+    }
 
-/// The same, with a count of the answers that they got to their requests.
-pub(crate) fn counting(script: &str, config_dir: &Path, answers: &Arc<AtomicUsize>) -> Carrier {
-    recording(script, config_dir, &Received { answers: Arc::clone(answers), ..Received::default() })
-}
+    /// Records what it receives.
+    pub(crate) fn recording(self, received: &Received) -> Self {
+        StandIn { received: received.clone(), ..self }
+    }
 
-/// The same, with a record of what they received.
-pub(crate) fn recording(script: &str, config_dir: &Path, received: &Received) -> Carrier {
-    let (script, config_dir, received) = (script.to_owned(), config_dir.to_owned(), received.clone());
-    Carrier::new(move |_| {
-        let (script, config_dir) = (script.clone(), config_dir.clone());
-        Box::new(StandIn { script, config_dir, received: received.clone(), dies_at: None, is_old: false })
-    })
-}
+    /// Is dead when a prompt with this word comes.
+    pub(crate) fn dying_at(self, word: &'static str) -> Self {
+        StandIn { dies_at: Some(word), ..self }
+    }
 
-/// Agents that play a script, and are dead when a prompt with this word comes.
-pub(crate) fn dying(script: &str, config_dir: &Path, dies_at: &'static str) -> Carrier {
-    let (script, config_dir) = (script.to_owned(), config_dir.to_owned());
-    Carrier::new(move |_| {
-        let (script, config_dir) = (script.clone(), config_dir.clone());
-        Box::new(StandIn {
-            script,
-            config_dir,
-            received: Received::default(),
-            dies_at: Some(dies_at),
-            is_old: false,
-        })
-    })
-}
+    /// Writes as old versions of the CLI do: the total cost of each process begins at zero, and no result has
+    /// the cost of its turn.
+    pub(crate) fn of_old_version(self) -> Self {
+        StandIn { is_old: true, ..self }
+    }
 
-/// Agents that play a script as old versions of the CLI do: the total cost of each process begins at zero,
-/// and no result has the cost of its turn.
-pub(crate) fn playing_old(script: &str, config_dir: &Path) -> Carrier {
-    let (script, config_dir) = (script.to_owned(), config_dir.to_owned());
-    Carrier::new(move |_| {
-        let (script, config_dir) = (script.clone(), config_dir.clone());
-        Box::new(StandIn { script, config_dir, received: Received::default(), dies_at: None, is_old: true })
-    })
+    /// Creates one stand-in for each start of an agent.
+    pub(crate) fn carrier(self) -> Carrier {
+        Carrier::new(move |_| Box::new(self.clone()))
+    }
 }
 
 /// A line as an old version writes it; `before` is the total cost with which the process began.

@@ -1,34 +1,33 @@
 //! A small router behind [`Auth`], and requests as browsers, scripts and attackers send them.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Method, Request, StatusCode};
 use axum::routing::{get, post};
-use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use tidings::Ids;
-use tidings_agent::Clock;
 use tidings_api::{NewDevice, Scope};
 use tidings_bridge::auth::{Auth, Peer, Settings, read_admin_token};
-use tidings_sessions::secret::Random;
 use tidings_sessions::{Caller, Error};
 use tower::ServiceExt as _;
+
+use crate::test_server::{TestClock, TestServer};
 
 /// The host of the server in tests.
 pub(crate) const HOST: &str = "127.0.0.1:7717";
 
-/// A server with authentication and some routes that return the caller.
-pub(crate) struct TestServer {
+/// Some routes behind authentication, in process, that return the caller.
+pub(crate) struct TestRouter {
     pub(crate) auth: Auth,
-    pub(crate) folder: tempfile::TempDir,
+    pub(crate) folder: Arc<tempfile::TempDir>,
+    pub(crate) clock: TestClock,
     pub(crate) admin: String,
     /// The number of accepted prompts.
     pub(crate) prompts: Arc<AtomicUsize>,
     router: Router,
-    passed_s: Arc<AtomicI64>,
 }
 
 /// A complete response.
@@ -38,22 +37,17 @@ pub(crate) struct TestResponse {
     pub(crate) body: String,
 }
 
-impl TestServer {
+impl TestRouter {
     pub(crate) fn new() -> Self {
-        TestServer::with(|_| {})
+        TestRouter::with(|_| {})
     }
 
-    pub(crate) fn with(change: impl FnOnce(&mut Settings)) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let start: Timestamp = "2026-01-01T00:00:00Z".parse().unwrap();
-        let passed_s = Arc::<AtomicI64>::default();
-        let passed = Arc::clone(&passed_s);
-        let clock = Clock::from_fn(move || start + SignedDuration::from_secs(passed.load(Ordering::Relaxed)));
-        let mut settings = Settings::new(folder.path().join("data"), Random::system(), clock);
-        change(&mut settings);
-        let auth = Auth::open(settings).unwrap();
+    pub(crate) fn with(set: impl Fn(&mut Settings) + Send + Sync + 'static) -> Self {
+        let clock = TestClock::at("2026-01-01T00:00:00Z");
+        let builder = TestServer::builder().clock(&clock).auth(set);
+        let auth = builder.open_auth().unwrap();
         auth.reached_at("http://127.0.0.1:7717");
-        let admin = read_admin_token(&folder.path().join("data")).unwrap().unwrap().reveal().to_owned();
+        let admin = read_admin_token(&builder.data()).unwrap().unwrap().reveal().to_owned();
         let prompts = Arc::<AtomicUsize>::default();
         let count = Arc::clone(&prompts);
         let say = move |_: Caller, _: String| async move {
@@ -69,12 +63,7 @@ impl TestServer {
             .route("/v1/sessions/1/input", post(prompt))
             .merge(auth.routes());
         let router = auth.protect(inside, Ids::random());
-        TestServer { auth, folder, admin, prompts, router, passed_s }
-    }
-
-    /// Advances the clock.
-    pub(crate) fn advance(&self, seconds: i64) {
-        self.passed_s.fetch_add(seconds, Ordering::Relaxed);
+        TestRouter { auth, folder: builder.folder, clock, admin, prompts, router }
     }
 
     /// Sends a request unchanged, from a loopback address.
