@@ -8,6 +8,8 @@ use assert_cmd::Command;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
+use crate::test_root::report;
+
 fn tidings(args: &[&str]) -> Command {
     let mut command = Command::cargo_bin("tidings").unwrap();
     command.env_clear().args(args);
@@ -20,13 +22,7 @@ fn fixture(name: &str) -> PathBuf {
 
 /// Exit code, stdout and stderr in one text.
 fn run(args: &[&str], input: impl Into<Vec<u8>>) -> String {
-    let output = tidings(args).write_stdin(input).output().unwrap();
-    format!(
-        "exit: {}\n--- stdout\n{}--- stderr\n{}",
-        output.status.code().unwrap(),
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    )
+    report(&tidings(args).write_stdin(input).output().unwrap())
 }
 
 const MIXED: &str = concat!(

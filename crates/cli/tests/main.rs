@@ -19,4 +19,5 @@ mod sessions_search;
 mod sessions_tree;
 mod sessions_unreadable;
 mod terminal_host;
+mod test_root;
 mod usage;

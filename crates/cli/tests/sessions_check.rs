@@ -8,23 +8,23 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 use insta::assert_snapshot;
 use serde_json::Value;
-use tempfile::TempDir;
+
+use crate::test_root::{TestRoot, json_lines, write};
 
 const ID: &str = "11111111-2222-4333-8444-555555555555";
 
 /// A folder of sessions with a damaged one.
-struct Folder(TempDir);
+struct Folder(TestRoot);
 
 impl Folder {
     fn new() -> Self {
-        let folder = Folder(tempfile::tempdir().unwrap());
-        fs::create_dir_all(folder.project()).unwrap();
-        fs::write(folder.session(), lines().concat()).unwrap();
+        let folder = Folder(TestRoot::new());
+        write(&folder.session(), &lines().concat());
         folder
     }
 
     fn project(&self) -> PathBuf {
-        self.0.path().join("projects/-home-dev-demo")
+        self.0.file("-home-dev-demo")
     }
 
     fn session(&self) -> PathBuf {
@@ -32,29 +32,17 @@ impl Folder {
     }
 
     fn tidings(&self, args: &[&str]) -> Command {
-        let mut command = Command::cargo_bin("tidings").unwrap();
-        command.env_clear().current_dir(self.project()).arg("sessions").args(args);
-        command.args(["--root", self.0.path().to_str().unwrap()]);
+        let mut command = self.0.command(args);
+        command.current_dir(self.project());
         command
     }
 
-    /// Exit code, stdout and stderr in one text, without the temporary path.
     fn run(&self, args: &[&str]) -> String {
-        let output = self.tidings(args).output().unwrap();
-        let text = format!(
-            "exit: {}\n--- stdout\n{}--- stderr\n{}",
-            output.status.code().unwrap(),
-            String::from_utf8_lossy(&output.stdout),
-            String::from_utf8_lossy(&output.stderr)
-        );
-        let root = fs::canonicalize(self.0.path()).unwrap();
-        text.replace(root.to_str().unwrap(), "ROOT").replace(self.0.path().to_str().unwrap(), "ROOT")
+        self.0.report(&self.tidings(args).output().unwrap())
     }
 
     fn json(&self, args: &[&str]) -> Vec<Value> {
-        let output = self.tidings(args).output().unwrap();
-        let text = String::from_utf8(output.stdout).unwrap();
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        json_lines(&self.tidings(args).output().unwrap())
     }
 }
 

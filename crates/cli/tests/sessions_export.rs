@@ -6,13 +6,9 @@ use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
 
-const ID: &str = "11111111-2222-4333-8444-555555555555";
+use crate::test_root::{TestRoot, sessions};
 
-fn tidings(root: &Path) -> Command {
-    let mut command = Command::cargo_bin("tidings").unwrap();
-    command.env_clear().env("TZ", "UTC").arg("sessions").arg("--root").arg(root);
-    command
-}
+const ID: &str = "11111111-2222-4333-8444-555555555555";
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../transcript/tests/fixtures/export").join(name)
@@ -24,25 +20,25 @@ fn stdout(command: &mut Command) -> String {
 
 #[test]
 fn show_tells_the_newest_session_without_colours_in_a_pipe() {
-    let shown = stdout(tidings(&fixture("branch")).arg("show"));
+    let shown = stdout(sessions(&fixture("branch")).arg("show"));
     assert!(shown.contains("User  00:28:56\nremember 7\n"), "{shown}");
     assert!(!shown.contains('\u{1b}'));
-    let coloured = stdout(tidings(&fixture("branch")).args(["--color", "always", "show"]));
+    let coloured = stdout(sessions(&fixture("branch")).args(["--color", "always", "show"]));
     assert!(coloured.contains("\u{1b}[1mUser\u{1b}[0m"), "{coloured}");
 }
 
 #[test]
 fn show_takes_branches_by_number_and_by_uuid() {
-    let active = stdout(tidings(&fixture("branch")).args(["show", "1111"]));
+    let active = stdout(sessions(&fixture("branch")).args(["show", "1111"]));
     assert!(active.contains("what did I say?") && !active.contains("and 8\n"), "{active}");
-    let other = stdout(tidings(&fixture("branch")).args(["show", ID, "--branch", "2"]));
+    let other = stdout(sessions(&fixture("branch")).args(["show", ID, "--branch", "2"]));
     assert!(other.contains("\nand 8\n") && !other.contains("\nwhat did I say?\n\nAssistant"), "{other}");
-    tidings(&fixture("branch")).args(["show", "--branch", "7"]).assert().code(3);
+    sessions(&fixture("branch")).args(["show", "--branch", "7"]).assert().code(3);
 }
 
 #[test]
 fn show_as_json_has_the_promised_keys_in_their_order() {
-    let lines = stdout(tidings(&fixture("agent")).args(["show", "--json", "--sidechains"]));
+    let lines = stdout(sessions(&fixture("agent")).args(["show", "--json", "--sidechains"]));
     for line in lines.lines() {
         let mut at = 0;
         for key in [
@@ -56,7 +52,7 @@ fn show_as_json_has_the_promised_keys_in_their_order() {
         }
     }
     assert!(lines.contains("\"lane\":\"a1cbaedb1e9924417\""));
-    let main = stdout(tidings(&fixture("agent")).args(["show", "--json"]));
+    let main = stdout(sessions(&fixture("agent")).args(["show", "--json"]));
     assert!(!main.contains("\"lane\":\"a1cbaedb1e9924417\""));
 }
 
@@ -65,14 +61,14 @@ fn export_writes_to_a_file_or_to_standard_output() {
     let folder = tempfile::tempdir().unwrap();
     for format in ["md", "html", "json", "ndjson"] {
         let out = folder.path().join(format);
-        tidings(&fixture("agent"))
+        sessions(&fixture("agent"))
             .args(["export", "5a15c0fc", "--to", format, "-o"])
             .arg(&out)
             .assert()
             .success()
             .stdout("");
         let printed =
-            stdout(tidings(&fixture("agent")).args(["export", "5a15c0fc", "--to", format, "-o", "-"]));
+            stdout(sessions(&fixture("agent")).args(["export", "5a15c0fc", "--to", format, "-o", "-"]));
         assert_eq!(fs::read_to_string(&out).unwrap(), printed, "{format}");
         assert!(!printed.is_empty());
     }
@@ -84,7 +80,7 @@ fn export_tells_scripts_what_it_wrote() {
     for format in ["md", "html", "json", "ndjson", "ui"] {
         let out = folder.path().join(format);
         let args = ["--json", "export", "5a15c0fc", "--redact", "--to", format, "-o"];
-        let told = stdout(tidings(&fixture("agent")).args(args).arg(&out));
+        let told = stdout(sessions(&fixture("agent")).args(args).arg(&out));
         let bytes = fs::metadata(&out).unwrap().len();
         let expected = format!(
             "{{\"id\":\"5a15c0fc-95e4-428e-a126-8a8cf06dfac6\",\"to\":\"{format}\",\"file\":\"{}\",\"bytes\":{bytes},\"redacted\":{{}}}}\n",
@@ -93,15 +89,16 @@ fn export_tells_scripts_what_it_wrote() {
         assert_eq!(told, expected);
     }
     for format in ["md", "html"] {
-        let refused = tidings(&fixture("agent")).args(["--json", "export", "--to", format]).output().unwrap();
+        let refused =
+            sessions(&fixture("agent")).args(["--json", "export", "--to", format]).output().unwrap();
         let told = String::from_utf8(refused.stdout).unwrap();
         assert!(told.starts_with("{\"error\":{\"code\":\"usage\"") && told.contains("-o"), "{told}");
         assert_eq!(refused.status.code(), Some(2));
     }
     // These formats are already JSON.
     for format in ["json", "ndjson", "ui"] {
-        let plain = stdout(tidings(&fixture("agent")).args(["export", "--to", format]));
-        assert_eq!(stdout(tidings(&fixture("agent")).args(["--json", "export", "--to", format])), plain);
+        let plain = stdout(sessions(&fixture("agent")).args(["export", "--to", format]));
+        assert_eq!(stdout(sessions(&fixture("agent")).args(["--json", "export", "--to", format])), plain);
     }
 }
 
@@ -109,7 +106,7 @@ fn export_tells_scripts_what_it_wrote() {
 fn a_place_that_cannot_be_written_to_is_an_error_with_a_hint() {
     let folder = tempfile::tempdir().unwrap();
     for (out, hint) in [("no/such/x.md", "check the path"), ("", "name a file, not a folder")] {
-        let mut command = tidings(&fixture("agent"));
+        let mut command = sessions(&fixture("agent"));
         let output =
             command.args(["export", "--to", "md", "-o"]).arg(folder.path().join(out)).output().unwrap();
         let told = String::from_utf8(output.stderr).unwrap();
@@ -137,7 +134,7 @@ fn a_file_may_have_any_name() {
         &["repair", "-o", "OUT"],
     ] {
         let out = named(format!("{}\u{fe}.out", args[0]).as_bytes());
-        let mut command = tidings(folder.path());
+        let mut command = sessions(folder.path());
         for arg in args {
             match *arg {
                 "OUT" => command.arg(&out),
@@ -151,13 +148,10 @@ fn a_file_may_have_any_name() {
 
 #[test]
 fn export_never_overwrites_the_session() {
-    let root = tempfile::tempdir().unwrap();
-    let folder = root.path().join("projects/-p");
-    fs::create_dir_all(&folder).unwrap();
-    let file = folder.join(format!("{ID}.jsonl"));
+    let root = TestRoot::new();
     let line = "{\"type\":\"user\",\"uuid\":\"u1\",\"message\":\"Hi\"}\n";
-    fs::write(&file, line).unwrap();
-    tidings(root.path()).args(["export", "--to", "ndjson", "-o"]).arg(&file).assert().code(2);
+    let file = root.write(&format!("-p/{ID}.jsonl"), line);
+    root.command(&["export", "--to", "ndjson", "-o"]).arg(&file).assert().code(2);
     assert_eq!(fs::read_to_string(&file).unwrap(), line);
 }
 
@@ -167,7 +161,7 @@ fn export_writes_over_a_file_only_by_a_clear_word() {
     let out = folder.path().join("notes.md");
     fs::write(&out, "mine").unwrap();
     let export = |force: &[&str]| {
-        let mut command = tidings(&fixture("agent"));
+        let mut command = sessions(&fixture("agent"));
         command.args(["export", "--to", "md", "-o"]).arg(&out).args(force).output().unwrap()
     };
     let refused = export(&[]);
@@ -177,24 +171,22 @@ fn export_writes_over_a_file_only_by_a_clear_word() {
     assert!(export(&["--force"]).status.success());
     assert_ne!(fs::read_to_string(&out).unwrap(), "mine");
     let device =
-        tidings(&fixture("agent")).args(["export", "--to", "md", "-o", "/dev/null"]).output().unwrap();
+        sessions(&fixture("agent")).args(["export", "--to", "md", "-o", "/dev/null"]).output().unwrap();
     assert!(device.status.success(), "a device is not overwritten: {device:?}");
 }
 
 #[test]
 fn f123_redacted_exports_say_what_was_taken_out() {
-    let root = tempfile::tempdir().unwrap();
-    let folder = root.path().join("projects/-p");
-    fs::create_dir_all(&folder).unwrap();
+    let root = TestRoot::new();
     let token = ["ghp", "_", "0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX"].concat();
     let line = format!("{{\"type\":\"user\",\"uuid\":\"u1\",\"message\":\"my token is {token}\"}}\n");
-    fs::write(folder.join(format!("{ID}.jsonl")), line).unwrap();
+    root.write(&format!("-p/{ID}.jsonl"), &line);
     for arguments in [
         &["export", "--redact", "--to", "md"][..],
         &["export", "--redact", "--to", "ndjson"],
         &["show", "--redact"],
     ] {
-        let output = tidings(root.path()).args(arguments).assert().success().get_output().clone();
+        let output = root.command(arguments).assert().success().get_output().clone();
         let (out, err) =
             (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
         assert!(!out.contains(&token) && out.contains("[redacted: github-token #1]"), "{out}");
@@ -207,7 +199,7 @@ fn c23_a_redacted_export_says_what_was_looked_for() {
     for arguments in
         [&["export", "5a15c0fc", "--redact", "--to", "md"][..], &["show", "5a15c0fc", "--redact"]]
     {
-        let output = tidings(&fixture("agent")).args(arguments).assert().success().get_output().clone();
+        let output = sessions(&fixture("agent")).args(arguments).assert().success().get_output().clone();
         let err = String::from_utf8(output.stderr).unwrap();
         for kind in ["looked for", "cookie", "github-token", "mnemonic", "password", "private-key"] {
             assert!(err.contains(kind), "{err}");
@@ -217,24 +209,20 @@ fn c23_a_redacted_export_says_what_was_looked_for() {
 
 #[test]
 fn f122_show_prints_nothing_that_steers_a_terminal() {
-    let root = tempfile::tempdir().unwrap();
-    let folder = root.path().join("projects/-p");
-    fs::create_dir_all(&folder).unwrap();
+    let root = TestRoot::new();
     let line = "{\"type\":\"user\",\"uuid\":\"u1\",\"message\":\"a\\u001b]52;c;x\\u0007\\u009b2J\\u202eb\\rc\\nd\"}\n";
-    fs::write(folder.join(format!("{ID}.jsonl")), line).unwrap();
-    let shown = stdout(tidings(root.path()).arg("show"));
+    root.write(&format!("-p/{ID}.jsonl"), line);
+    let shown = root.stdout(&["show"]);
     assert!(shown.contains("a\u{fffd}]52;c;x\u{fffd}\u{fffd}2J\u{fffd}b\u{fffd}c\nd\n"), "{shown:?}");
 }
 
 #[test]
 fn a_session_that_is_not_there_is_an_error_with_a_hint() {
-    let output = tidings(&fixture("agent")).args(["show", "ffff"]).assert().code(3).get_output().clone();
+    let output = sessions(&fixture("agent")).args(["show", "ffff"]).assert().code(3).get_output().clone();
     assert!(String::from_utf8(output.stderr).unwrap().contains("tidings sessions list"));
-    let empty = tempfile::tempdir().unwrap();
-    fs::create_dir_all(empty.path().join("projects")).unwrap();
-    let output = tidings(empty.path()).args(["--json", "show"]).assert().code(3).get_output().clone();
+    let output = TestRoot::new().command(&["--json", "show"]).assert().code(3).get_output().clone();
     assert!(String::from_utf8(output.stdout).unwrap().starts_with("{\"error\":{\"code\":\"not_found\""));
-    let output = tidings(Path::new("/no/such/root")).arg("show").assert().code(3).get_output().clone();
+    let output = sessions(Path::new("/no/such/root")).arg("show").assert().code(3).get_output().clone();
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(told.contains("No such folder: `/no/such/root`") && told.contains("hint: "), "{told}");
 }
@@ -242,7 +230,7 @@ fn a_session_that_is_not_there_is_an_error_with_a_hint() {
 #[test]
 fn export_to_ui_gives_the_events_that_a_client_would_have_seen() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../agent/tests/fixtures/agent-foreground/root");
-    let events = stdout(tidings(&folder).args(["export", "--to", "ui"]));
+    let events = stdout(sessions(&folder).args(["export", "--to", "ui"]));
     let names: Vec<String> = events
         .lines()
         .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
@@ -252,12 +240,12 @@ fn export_to_ui_gives_the_events_that_a_client_would_have_seen() {
     assert_eq!(names, ["TextChunk", "ToolExecuting", "ToolCompleted", "TextChunk", "Complete"]);
     assert!(events.contains("A sub-agent completed"), "sub-agents appear as notes: {events}");
 
-    let output = tidings(&folder).args(["export", "--to", "ui", "--all-branches"]).output().unwrap();
+    let output = sessions(&folder).args(["export", "--to", "ui", "--all-branches"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
 }
 
-/// Writes a conversation, and then commands that start at a new root.
-fn commands_at_roots(folder: &Path) {
+/// A conversation, and then commands that start at a new root.
+fn commands_at_roots() -> TestRoot {
     let line = |kind: &str, uuid: &str, parent: &str, text: &str| {
         let parent = if parent.is_empty() { "null".to_owned() } else { format!("\"{parent}\"") };
         format!(
@@ -273,35 +261,32 @@ fn commands_at_roots(folder: &Path) {
         line("user", "d", "c", printed),
         line("user", "e", "", export),
     ];
-    let project = folder.join("projects/-home-dev-demo");
-    fs::create_dir_all(&project).unwrap();
-    fs::write(project.join(format!("{ID}.jsonl")), lines.join("\n") + "\n").unwrap();
+    let root = TestRoot::new();
+    root.write(&format!("-home-dev-demo/{ID}.jsonl"), &(lines.join("\n") + "\n"));
+    root
 }
 
 #[test]
 fn c4_the_conversation_is_shown_and_other_branches_are_announced() {
-    let folder = tempfile::tempdir().unwrap();
-    commands_at_roots(folder.path());
+    let root = commands_at_roots();
     let announced = "3 entries are in other branches (2) and not shown; `--all-branches`";
     for args in [&["show"][..], &["show", "--json"], &["export", "--to", "md"], &["export", "--to", "json"]] {
-        let done = tidings(folder.path()).args(args).assert().success();
+        let done = root.command(args).assert().success();
         let (out, note) = (done.get_output().stdout.clone(), done.get_output().stderr.clone());
         let (out, note) = (String::from_utf8(out).unwrap(), String::from_utf8(note).unwrap());
         assert!(out.contains("There are seven") && !out.contains("Conversation exported"), "{args:?}: {out}");
         assert!(note.contains(announced), "{args:?}: {note}");
     }
-    let whole = tidings(folder.path()).args(["show", "--all-branches"]).assert().success().stderr("");
+    let whole = root.command(&["show", "--all-branches"]).assert().success().stderr("");
     let whole = String::from_utf8(whole.get_output().stdout.clone()).unwrap();
     assert!(whole.contains("There are seven") && whole.contains("Conversation exported"), "{whole}");
-    let text = stdout(tidings(folder.path()).arg("show"));
+    let text = root.stdout(&["show"]);
     assert!(text.contains("3 entries of other branches not shown"), "{text}");
 }
 
 /// A session with one call and its result.
-fn session_with_call(name: &str, input: &str, result: &str) -> tempfile::TempDir {
-    let root = tempfile::tempdir().unwrap();
-    let project = root.path().join("projects/-home-dev-demo");
-    fs::create_dir_all(&project).unwrap();
+fn session_with_call(name: &str, input: &str, result: &str) -> TestRoot {
+    let root = TestRoot::new();
     let entry = |uuid: &str, parent: &str, rest: &str| {
         format!(
             r#"{{"uuid":"{uuid}","parentUuid":{parent},"isSidechain":false,"sessionId":"{ID}","cwd":"/home/dev/demo","version":"2.1.325","timestamp":"2026-01-01T00:00:00.000Z",{rest}}}"#
@@ -318,7 +303,7 @@ fn session_with_call(name: &str, input: &str, result: &str) -> tempfile::TempDir
         entry("b", r#""a""#, &call),
         entry("c", r#""b""#, &result),
     ];
-    fs::write(project.join(format!("{ID}.jsonl")), lines.join("\n") + "\n").unwrap();
+    root.write(&format!("-home-dev-demo/{ID}.jsonl"), &(lines.join("\n") + "\n"));
     root
 }
 
@@ -332,7 +317,7 @@ fn p1_an_export_shows_the_text_that_was_written() {
         r#"{"type":"create","filePath":"/home/dev/demo/a.txt","content":"as it was written","structuredPatch":[],"originalFile":null}"#,
     );
     for args in [&["export", ID, "--to", "md"][..], &["export", ID, "--to", "html"]] {
-        let shown = stdout(tidings(root.path()).args(args));
+        let shown = root.stdout(args);
         assert!(shown.contains("as it was written"), "{args:?}: {shown}");
         assert!(!shown.contains("as it was asked"), "{args:?}: {shown}");
     }
@@ -350,7 +335,7 @@ async fn p1_p41_the_command_that_ran_is_exported_and_found() {
     use tidings_protocol::ui::{PermissionResolved, Resolution, UiMessage};
 
     let root = session_with_call("Bash", r#"{"command":"rm -rf out"}"#, r#"{"stdout":"done","stderr":""}"#);
-    let data = root.path().join("data");
+    let data = root.path("data");
     fs::create_dir(&data).unwrap();
     let opening = Opening { boot_id: "boot".to_owned(), fresh_epoch: Epoch::from_random(1) };
     let journal = SqliteJournal::open(data.join("journal.db"), &opening).unwrap();
@@ -380,35 +365,34 @@ async fn p1_p41_the_command_that_ran_is_exported_and_found() {
     let settled = Settle { outcome: RequestOutcome::by_person(answer, "ada"), event: draft, audit: None };
     journal.settle(&key, &id, settled).await.unwrap();
 
-    let shown = |args: &[&str]| stdout(tidings(root.path()).env("TIDINGS_DATA_DIR", &data).args(args));
     for args in [&["show", ID][..], &["export", ID, "--to", "md"], &["export", ID, "--to", "html"]] {
-        let shown = shown(args);
+        let shown = root.stdout(args);
         assert!(shown.contains("ls out") && shown.contains("changed before it ran"), "{args:?}: {shown}");
         assert!(!shown.contains("rm -rf out"), "{args:?}: {shown}");
     }
-    let redacted = shown(&["show", ID, "--full", "--redact"]);
+    let redacted = root.stdout(&["show", ID, "--full", "--redact"]);
     assert!(redacted.contains("ls out") && !redacted.contains("sk-ant-not-a-real-key-at-all"), "{redacted}");
-    let json = shown(&["show", ID, "--json"]);
+    let json = root.stdout(&["show", ID, "--json"]);
     let call = json.lines().find(|line| line.contains("toolu_1")).unwrap();
     let call: serde_json::Value = serde_json::from_str(call).unwrap();
     assert_eq!(call["tools"][0]["input"]["command"], "rm -rf out", "{call}");
     assert!(call["tools"][0]["changed_input"]["command"].as_str().unwrap().starts_with("ls out"), "{call}");
 
     // A search finds what ran, also in a fork, whose calls have the same ids.
-    let searched = shown(&["search", "ls out --token"]);
+    let searched = root.stdout(&["search", "ls out --token"]);
     assert!(searched.contains("assistant Bash  ls out --token"), "{searched}");
-    stdout(tidings(root.path()).args(["fork", ID]));
-    assert_eq!(shown(&["search", "--count", "ls out --token"]), "2\n");
-    let newest = shown(&["show"]);
+    root.stdout(&["fork", ID]);
+    assert_eq!(root.stdout(&["search", "--count", "ls out --token"]), "2\n");
+    let newest = root.stdout(&["show"]);
     assert!(newest.contains("ls out") && !newest.contains("rm -rf out"), "{newest}");
 }
 
 #[test]
 fn a_project_is_exported_with_a_page_that_lists_its_sessions() {
-    let temp = tempfile::tempdir().unwrap();
-    let pages = temp.path().join("pages");
+    let root = TestRoot::new();
+    let pages = root.path("pages");
     let export = |more: &[&str]| {
-        let mut command = tidings(&fixture("branch"));
+        let mut command = sessions(&fixture("branch"));
         command.args(["export", "--project", "", "-o", pages.to_str().unwrap()]).args(more);
         command
     };
@@ -421,36 +405,40 @@ fn a_project_is_exported_with_a_page_that_lists_its_sessions() {
     export(&["--to", "html"]).assert().code(2);
     export(&["--to", "html", "--force"]).assert().success();
     export(&["--to", "md", "--force"]).assert().code(2);
-    tidings(&fixture("branch")).args(["export", "--project", "x", "--to", "html"]).assert().code(2);
+    sessions(&fixture("branch")).args(["export", "--project", "x", "--to", "html"]).assert().code(2);
     // Titles are text, and secrets in them are redacted too.
     let key = format!("sk-ant-api03-{}-{}AA", "a1B2".repeat(23), "x");
     let title = format!(r#"{{"type":"custom-title","customTitle":"<b>{key}","sessionId":"{ID}"}}"#);
     let prompt =
         r#"{"type":"user","uuid":"u","cwd":"/home/dev/shop","message":{"role":"user","content":"hi"}}"#;
-    let folder = temp.path().join("root/projects/-home-dev-shop");
-    fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join(format!("{ID}.jsonl")), format!("{prompt}\n{title}\n")).unwrap();
-    let args =
-        ["export", "--project", "shop", "--to", "html", "--redact", "--force", "-o", pages.to_str().unwrap()];
-    stdout(tidings(&temp.path().join("root")).args(args));
+    root.write(&format!("-home-dev-shop/{ID}.jsonl"), &format!("{prompt}\n{title}\n"));
+    root.stdout(&[
+        "export",
+        "--project",
+        "shop",
+        "--to",
+        "html",
+        "--redact",
+        "--force",
+        "-o",
+        pages.to_str().unwrap(),
+    ]);
     let index = fs::read_to_string(pages.join("index.html")).unwrap();
     assert!(index.contains("&lt;b&gt;") && !index.contains("<b>") && !index.contains(&key), "{index}");
-    let none = temp.path().join("none");
+    let none = root.path("none");
     let args = ["export", "--project", "no such project", "--to", "html", "-o", none.to_str().unwrap()];
-    tidings(&fixture("branch")).args(args).assert().code(3);
+    sessions(&fixture("branch")).args(args).assert().code(3);
 }
 
 #[test]
 fn c31_a_session_with_files_of_sub_agents_only_says_so() {
-    let root = tempfile::tempdir().unwrap();
-    let folder = root.path().join(format!("projects/-home-dev-demo/{ID}/subagents"));
-    fs::create_dir_all(&folder).unwrap();
+    let root = TestRoot::new();
     let line = format!(
         r#"{{"type":"user","uuid":"u","isSidechain":true,"agentId":"a1","sessionId":"{ID}","message":{{"role":"user","content":"look around"}}}}"#
     );
-    fs::write(folder.join("agent-a1.jsonl"), line + "\n").unwrap();
+    root.write(&format!("-home-dev-demo/{ID}/subagents/agent-a1.jsonl"), &(line + "\n"));
     let run = |args: &[&str]| {
-        let output = tidings(root.path()).args(args).output().unwrap();
+        let output = root.output(args);
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
     };
     let (shown, told) = run(&["show", ID]);

@@ -6,55 +6,37 @@
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
 
 use assert_cmd::Command;
 use insta::assert_snapshot;
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use serde_json::{Value, json};
 
-/// A configuration folder with a few sessions, and a separate cache.
-struct TestRoot {
-    temp: tempfile::TempDir,
-}
+use crate::test_root::{self, TestRoot};
 
 const FIRST: &str = "11111111-1111-4111-8111-111111111111";
 const SECOND: &str = "22222222-2222-4222-8222-222222222222";
 const THIRD: &str = "33333333-3333-4333-8333-333333333333";
 
-impl TestRoot {
-    fn new() -> Self {
-        let root = TestRoot { temp: tempfile::tempdir().unwrap() };
-        root.session(
-            "-home-dev-demo",
-            FIRST,
-            1,
-            &[&prompt(FIRST, "/home/dev/demo", "Fix the build"), ANSWER],
-        );
-        // Two projects that share a folder name.
-        root.session("-home-dev---", SECOND, 2, &[&prompt(SECOND, "/home/dev/項目", "First of two")]);
-        root.session("-home-dev---", THIRD, 3, &[&prompt(THIRD, "/home/dev/测试", "Second of two")]);
-        root
-    }
+/// A configuration folder with a few sessions.
+fn three_sessions() -> TestRoot {
+    let root = TestRoot::new();
+    root.session("-home-dev-demo", FIRST, 1, &[&prompt(FIRST, "/home/dev/demo", "Fix the build"), ANSWER]);
+    // Two projects that share a folder name.
+    root.session("-home-dev---", SECOND, 2, &[&prompt(SECOND, "/home/dev/項目", "First of two")]);
+    root.session("-home-dev---", THIRD, 3, &[&prompt(THIRD, "/home/dev/测试", "Second of two")]);
+    root
+}
 
-    fn path(&self, folder: &str, id: &str) -> PathBuf {
-        self.temp.path().join("claude/projects").join(folder).join(format!("{id}.jsonl"))
+impl TestRoot {
+    fn session_file(&self, folder: &str, id: &str) -> PathBuf {
+        self.file(&format!("{folder}/{id}.jsonl"))
     }
 
     fn session(&self, folder: &str, id: &str, day: u64, lines: &[&str]) {
-        let path = self.path(folder, id);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, lines.join("\n") + "\n").unwrap();
         // Only the column with the age depends on the current time.
-        let modified = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000 + day * 86_400);
-        fs::File::options().append(true).open(&path).unwrap().set_modified(modified).unwrap();
-    }
-
-    fn tidings(&self, args: &[&str]) -> Command {
-        let mut command = Command::cargo_bin("tidings").unwrap();
-        command.env_clear().env("TIDINGS_CACHE_DIR", self.temp.path().join("cache"));
-        command.args(["sessions", "--root"]).arg(self.temp.path().join("claude")).args(args);
-        command
+        let modified = 1_700_000_000 + day * 86_400;
+        self.write_at(&format!("{folder}/{id}.jsonl"), &(lines.join("\n") + "\n"), modified);
     }
 
     /// Runs a command in a terminal with typed keys, and returns its exit code and output.
@@ -64,7 +46,7 @@ impl TestRoot {
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_tidings"));
         command.env_clear();
         command.args(["sessions", "--root"]);
-        command.arg(self.temp.path().join("claude"));
+        command.arg(self.config());
         command.args(args);
         let mut child = terminal.slave.spawn_command(command).unwrap();
         drop(terminal.slave);
@@ -75,26 +57,6 @@ impl TestRoot {
         // On some systems the read fails once the program has ended.
         drop(output.read_to_end(&mut text));
         (child.wait().unwrap().exit_code(), String::from_utf8_lossy(&text).into_owned())
-    }
-
-    /// Lines of JSON that a command prints.
-    fn json(&self, args: &[&str]) -> Vec<Value> {
-        let output = self.tidings(args).arg("--json").output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        let text = String::from_utf8(output.stdout).unwrap();
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-    }
-
-    /// Exit code, stdout and stderr, without the temporary path.
-    fn run(&self, args: &[&str]) -> String {
-        let output = self.tidings(args).write_stdin("").output().unwrap();
-        let text = format!(
-            "exit: {}\n--- stdout\n{}--- stderr\n{}",
-            output.status.code().unwrap(),
-            String::from_utf8_lossy(&output.stdout),
-            String::from_utf8_lossy(&output.stderr)
-        );
-        text.replace(&self.temp.path().display().to_string(), "TEMP")
     }
 }
 
@@ -109,18 +71,18 @@ const ANSWER: &str = r#"{"parentUuid":"a1111111-1111-4111-8111-111111111111","is
 
 #[test]
 fn list_json_has_the_keys_that_scripts_rely_on() {
-    let root = TestRoot::new();
+    let root = three_sessions();
     let rows = root.json(&["list"]);
     assert_eq!(
         rows[2],
         json!({
-            "id": FIRST, "path": root.path("-home-dev-demo", FIRST), "project": "demo", "cwd": "/home/dev/demo", "title": "Fix the build",
+            "id": FIRST, "path": root.session_file("-home-dev-demo", FIRST), "project": "demo", "cwd": "/home/dev/demo", "title": "Fix the build",
             "created": "2023-11-14T10:00:00.000Z", "modified": "2023-11-15T22:13:20.000Z",
             "turns": 1, "messages": 2, "subagents": 0, "branches": 0, "bytes": rows[2]["bytes"],
             "cost_usd": rows[2]["cost_usd"], "model": "claude-x",
         })
     );
-    let output = root.tidings(&["list", "--json", "--limit", "1"]).output().unwrap();
+    let output = root.command(&["list", "--json", "--limit", "1"]).output().unwrap();
     let line = String::from_utf8(output.stdout).unwrap();
     let keys = ["id", "project", "cwd", "title", "created", "modified", "turns", "messages", "subagents"];
     let places: Vec<usize> = keys.iter().map(|key| line.find(&format!("\"{key}\":")).unwrap()).collect();
@@ -129,18 +91,18 @@ fn list_json_has_the_keys_that_scripts_rely_on() {
 
 #[test]
 fn c12_list_filters_by_tag_and_names_the_file() {
-    let root = TestRoot::new();
-    root.tidings(&["tag", FIRST, "release"]).assert().success();
+    let root = three_sessions();
+    root.command(&["tag", FIRST, "release"]).assert().success();
     let rows = root.json(&["list", "--tag", "release"]);
     assert_eq!(rows.len(), 1);
-    assert_eq!(rows[0]["path"], json!(root.path("-home-dev-demo", FIRST)));
+    assert_eq!(rows[0]["path"], json!(root.session_file("-home-dev-demo", FIRST)));
     assert!(root.json(&["list", "--tag", "other"]).is_empty());
 }
 
 /// A folder whose name begins like another's is not below it.
 #[test]
 fn list_filters_by_branch_and_by_folder() {
-    let root = TestRoot::new();
+    let root = three_sessions();
     let fourth = "44444444-4444-4444-8444-444444444444";
     let in_src = prompt(fourth, "/home/dev/demo/src", "On a branch");
     let line = in_src.replace("\"isSidechain\"", "\"gitBranch\":\"fix/build\",\"isSidechain\"");
@@ -159,19 +121,19 @@ fn list_filters_by_branch_and_by_folder() {
 
 #[test]
 fn c11_every_command_counts_the_same_sessions() {
-    let root = TestRoot::new();
+    let root = three_sessions();
     // A copy in another folder, and an empty file.
     root.session("-home-dev-copy", FIRST, 4, &[&prompt(FIRST, "/home/dev/demo", "Fix the build")]);
-    let empty = root.path("-home-dev-demo", "44444444-4444-4444-8444-444444444444");
+    let empty = root.session_file("-home-dev-demo", "44444444-4444-4444-8444-444444444444");
     fs::write(empty, "").unwrap();
     let listed = root.json(&["list"]).len();
     assert_eq!(listed, 3);
     assert_eq!(root.json(&["stats"])[0]["sessions"], json!(listed));
     assert_eq!(root.json(&["du"])[0]["sessions"], json!(listed));
-    let config = root.temp.path().join("claude");
+    let config = root.config();
     for (args, says) in [(&[][..], "3 sessions in"), (&["doctor"], "3 sessions,")] {
         let mut command = Command::cargo_bin("tidings").unwrap();
-        command.env_clear().env("HOME", root.temp.path()).env("CLAUDE_CONFIG_DIR", &config).args(args);
+        command.env_clear().env("HOME", root.path("home")).env("CLAUDE_CONFIG_DIR", &config).args(args);
         let output = command.output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         assert!(text.contains(says), "{args:?}: {text}");
@@ -180,7 +142,7 @@ fn c11_every_command_counts_the_same_sessions() {
 
 #[test]
 fn c11_a_session_has_one_title_and_every_listed_one_has_messages() {
-    let root = TestRoot::new();
+    let root = three_sessions();
     let record = |kind: &str, key: &str, text: &str| format!(r#"{{"type":"{kind}","{key}":"{text}"}}"#);
     let first = prompt(FIRST, "/home/dev/demo", "Fix the build");
     let titled: [&[String]; 4] = [
@@ -212,7 +174,7 @@ fn c11_a_session_has_one_title_and_every_listed_one_has_messages() {
 
 #[test]
 fn list_tells_what_a_session_cost_and_nothing_where_no_price_is_known() {
-    let root = TestRoot::new();
+    let root = three_sessions();
     let answer = |model: &str| {
         let usage = r#""usage":{"input_tokens":1000000,"output_tokens":0}"#;
         ANSWER.replace(r#""model":"claude-x""#, &format!(r#""model":"{model}",{usage}"#))
@@ -228,7 +190,7 @@ fn list_tells_what_a_session_cost_and_nothing_where_no_price_is_known() {
 /// Every character outside of ASCII becomes a dash in the name of the folder, so that two projects share one.
 #[test]
 fn f84_two_paths_with_one_folder_are_two_projects() {
-    let root = TestRoot::new();
+    let root = three_sessions();
     let rows = root.json(&["list"]);
     let named = |row: &Value| (row["project"].clone(), row["cwd"].clone());
     assert_eq!(named(&rows[0]), (json!("测试"), json!("/home/dev/测试")));
@@ -239,7 +201,7 @@ fn f84_two_paths_with_one_folder_are_two_projects() {
 
 #[test]
 fn list_takes_a_limit_an_order_and_a_time() {
-    let root = TestRoot::new();
+    let root = three_sessions();
     let ids = |args: &[&str]| -> Vec<String> {
         root.json(args).iter().map(|row| row["id"].as_str().unwrap()[..1].to_owned()).collect()
     };
@@ -254,11 +216,11 @@ fn list_takes_a_limit_an_order_and_a_time() {
 
 #[test]
 fn list_text_fits_into_the_terminal() {
-    let root = TestRoot::new();
+    let root = three_sessions();
     let long = prompt(FIRST, "/home/dev/demo", &"word ".repeat(100));
     root.session("-home-dev-demo", FIRST, 1, &[&long]);
     for columns in ["40", "50", "60", "70", "80", "200"] {
-        let output = root.tidings(&["list"]).env("COLUMNS", columns).output().unwrap();
+        let output = root.command(&["list"]).env("COLUMNS", columns).output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         let width = text.lines().map(|line| line.chars().count()).max().unwrap();
         assert!(width <= columns.parse::<usize>().unwrap(), "{text}");
@@ -268,7 +230,7 @@ fn list_text_fits_into_the_terminal() {
 
 #[test]
 fn stats_json_has_the_keys_that_scripts_rely_on() {
-    let root = TestRoot::new();
+    let root = three_sessions();
     let expected = json!({
         "sessions": 3, "messages": 4, "turns": 3, "tool_calls": 1, "tools": {"Bash": 1}, "errors": 0,
         "subagents": 0, "branches": 0, "compactions": 0, "damaged": 0,
@@ -285,7 +247,7 @@ fn stats_json_has_the_keys_that_scripts_rely_on() {
 
 #[test]
 fn stats_text_shows_numbers_and_charts() {
-    let root = TestRoot::new();
+    let root = three_sessions();
     let answer = |id: &str, day: u64| {
         let usage = r#"{"input_tokens":1000,"output_tokens":500}"#;
         format!(
@@ -293,7 +255,7 @@ fn stats_text_shows_numbers_and_charts() {
         )
     };
     root.session("-home-dev-demo", THIRD, 4, &[&answer("a", 14), &answer("b", 16), &answer("c", 16)]);
-    let svg = root.temp.path().join("activity.svg");
+    let svg = root.path("activity.svg");
     let text = root.run(&["stats", "--svg", svg.to_str().unwrap()]);
     for part in ["3  sessions", "1  tool calls", "███", "Bash"] {
         assert!(text.contains(part), "{text}");
@@ -307,7 +269,7 @@ fn stats_text_shows_numbers_and_charts() {
 
 #[test]
 fn without_an_id_a_session_is_chosen_from_a_list() {
-    let root = TestRoot::new();
+    let root = three_sessions();
     for columns in [60, 80, 200] {
         let (code, text) = root.on_terminal(columns, &["show"], "first two\r");
         assert_eq!(code, 0, "{text}");
@@ -329,7 +291,7 @@ fn without_an_id_a_session_is_chosen_from_a_list() {
 
 #[test]
 fn rename_and_tag_say_what_they_did() {
-    let root = TestRoot::new();
+    let root = three_sessions();
     assert_snapshot!(root.run(&["rename", "1111", " New\u{1b}[2J title "]), @r"
     exit: 0
     --- stdout
@@ -351,7 +313,7 @@ fn rename_and_tag_say_what_they_did() {
 
 #[test]
 fn wrong_names_and_values_have_their_exit_codes() {
-    let root = TestRoot::new();
+    let root = three_sessions();
     root.session("-home-dev-demo", "11111111-1111-4111-8111-999999999999", 1, &[ANSWER]);
     for (args, exit) in [
         (&["rename", "9999", "x"][..], 3),
@@ -372,7 +334,7 @@ fn wrong_names_and_values_have_their_exit_codes() {
 
 #[test]
 fn fork_makes_a_session_that_can_be_listed() {
-    let root = TestRoot::new();
+    let root = three_sessions();
     let made = &root.json(&["fork", "1111", "--title", "Another way"])[0];
     assert_eq!(
         (&made["from"], &made["entries"], &made["title"]),
@@ -393,7 +355,7 @@ fn fork_makes_a_session_that_can_be_listed() {
 
 #[test]
 fn a_fork_can_end_at_every_entry_that_the_tree_names() {
-    let root = TestRoot::new();
+    let root = three_sessions();
     let unknown = root.run(&["fork", FIRST, "--up-to", SECOND]);
     assert!(unknown.contains("hint: `tidings sessions tree --full` lists the ids"), "{unknown}");
     let tree = root.run(&["tree", FIRST, "--full"]);
@@ -406,8 +368,8 @@ fn a_fork_can_end_at_every_entry_that_the_tree_names() {
 
 #[test]
 fn a_declined_confirmation_is_not_an_error() {
-    let root = TestRoot::new();
-    let path = root.path("-home-dev-demo", FIRST);
+    let root = three_sessions();
+    let path = root.session_file("-home-dev-demo", FIRST);
     for (args, said) in
         [(&["delete", "1111"][..], "Nothing was deleted"), (&["prune", "1111"], "Nothing was removed")]
     {
@@ -420,7 +382,7 @@ fn a_declined_confirmation_is_not_an_error() {
 
 #[test]
 fn a_tree_is_cut_on_a_terminal_only() {
-    let root = TestRoot::new();
+    let root = three_sessions();
     let long = "word ".repeat(12);
     root.session("-home-dev-demo", FIRST, 1, &[&prompt(FIRST, "/home/dev/demo", &long), ANSWER]);
     let width = |text: &str| text.lines().map(|line| line.trim_end().chars().count()).max().unwrap();
@@ -436,8 +398,8 @@ fn a_tree_is_cut_on_a_terminal_only() {
 
 #[test]
 fn delete_needs_a_terminal_or_yes() {
-    let root = TestRoot::new();
-    let path = root.path("-home-dev-demo", FIRST);
+    let root = three_sessions();
+    let path = root.session_file("-home-dev-demo", FIRST);
     assert_snapshot!(root.run(&["delete", "1111"]), @r"
     exit: 4
     --- stdout
@@ -463,12 +425,11 @@ fn delete_needs_a_terminal_or_yes() {
 
 #[test]
 fn delete_removes_exactly_the_files_with_the_id() {
-    let root = TestRoot::new();
-    let config = root.temp.path().join("claude");
+    let root = three_sessions();
+    let config = root.config();
     let write = |path: &str| {
         let path = config.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, "x").unwrap();
+        test_root::write(&path, "x");
         path
     };
     let of = |id: &str| {
@@ -492,9 +453,9 @@ fn delete_removes_exactly_the_files_with_the_id() {
 /// Deleting a restored copy by its path must not delete the original.
 #[test]
 fn delete_and_prune_leave_the_original_of_a_file_elsewhere() {
-    let root = TestRoot::new();
-    let path = root.path("-home-dev-demo", FIRST);
-    let copy = root.temp.path().join(format!("{FIRST}.jsonl"));
+    let root = three_sessions();
+    let path = root.session_file("-home-dev-demo", FIRST);
+    let copy = root.path(&format!("{FIRST}.jsonl"));
     fs::copy(&path, &copy).unwrap();
     for command in ["delete", "prune"] {
         let text = root.run(&[command, copy.to_str().unwrap(), "--yes"]);
@@ -505,7 +466,7 @@ fn delete_and_prune_leave_the_original_of_a_file_elsewhere() {
 
 #[test]
 fn info_and_messages_are_what_the_sdks_give() {
-    let root = TestRoot::new();
+    let root = three_sessions();
     let infos = root.json(&["info"]);
     assert_eq!(infos.len(), 3);
     assert_eq!(
@@ -531,8 +492,8 @@ fn info_and_messages_are_what_the_sdks_give() {
 /// A process that has ended may leave its file behind; only a live process marks its session.
 #[test]
 fn a_running_session_is_marked() {
-    let root = TestRoot::new();
-    let folder = root.temp.path().join("claude/sessions");
+    let root = three_sessions();
+    let folder = root.config().join("sessions");
     fs::create_dir_all(&folder).unwrap();
     let state = |id: &str| json!({"sessionId": id}).to_string();
     fs::write(folder.join(format!("{}.json", std::process::id())), state(FIRST)).unwrap();

@@ -7,6 +7,8 @@ use std::process::Output;
 use assert_cmd::Command;
 use serde_json::Value;
 
+use crate::test_root::{json_lines, stdout};
+
 fn fixture(agent: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../transcript/tests/fixtures/agents").join(agent)
 }
@@ -23,14 +25,6 @@ fn with(agent: &str, args: &[&str]) -> Output {
     let mut command = tidings(home.path());
     command.args(["--backend", agent, "--root"]).arg(fixture(agent)).args(args);
     command.assert().success().get_output().clone()
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn json_lines(output: &Output) -> Vec<Value> {
-    stdout(output).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 #[test]

@@ -1,21 +1,13 @@
 //! `tidings sessions search` and `tidings sessions index`, as a user runs them.
 
-#![expect(clippy::unwrap_used, reason = "a failed test panics")]
-
 use std::fs;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::path::Path;
 
-use assert_cmd::Command;
 use insta::assert_snapshot;
 use serde_json::Value;
-use tempfile::TempDir;
 
-/// A root with two sessions, one with a sub-agent, and a cache folder.
-struct TestRoot {
-    folder: TempDir,
-}
+use crate::test_root::TestRoot;
 
 const OLDER: &str = r#"{"type":"user","uuid":"u-1","cwd":"/home/dev/parser","timestamp":"2026-11-01T10:00:00.000Z","message":{"role":"user","content":"please run the needle"}}
 {"type":"assistant","uuid":"u-2","timestamp":"2026-11-01T10:00:01.000Z","message":{"role":"assistant","content":[{"type":"tool_use","id":"t-1","name":"Bash","input":{"command":"needle --verbose"}}]}}
@@ -30,66 +22,19 @@ const NEWER: &str = r#"{"type":"custom-title","customTitle":"Looking for a \"nee
 const AGENT: &str = r#"{"type":"user","uuid":"u-6","isSidechain":true,"agentId":"x1","cwd":"/home/dev/shop","timestamp":"2026-11-10T10:00:00.000Z","sessionId":"bbbbbbbb-0000-4000-8000-000000000000","message":{"role":"user","content":"find the needle"}}
 "#;
 
-impl TestRoot {
-    fn new() -> Self {
-        let root = TestRoot { folder: TempDir::new().unwrap() };
-        let time = |days: u64| SystemTime::UNIX_EPOCH + Duration::from_secs(1_794_400_000 + days * 86_400);
-        root.write("-home-dev-parser/aaaaaaaa-0000-4000-8000-000000000000.jsonl", OLDER, time(0));
-        root.write("-home-dev-shop/bbbbbbbb-0000-4000-8000-000000000000.jsonl", NEWER, time(1));
-        root.write(
-            "-home-dev-shop/bbbbbbbb-0000-4000-8000-000000000000/subagents/agent-x1.jsonl",
-            AGENT,
-            time(1),
-        );
-        root
-    }
-
-    fn file(&self, name: &str) -> PathBuf {
-        self.folder.path().join("root/projects").join(name)
-    }
-
-    fn write(&self, name: &str, content: &str, modified: SystemTime) {
-        let path = self.file(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, content).unwrap();
-        fs::File::open(path).unwrap().set_modified(modified).unwrap();
-    }
-
-    fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::cargo_bin("tidings").unwrap();
-        command.env_clear().env("TZ", "UTC").env("TIDINGS_CACHE_DIR", self.folder.path().join("cache"));
-        command.arg("sessions").arg("--root").arg(self.folder.path().join("root")).args(args);
-        command
-    }
-
-    /// Exit code, stdout and stderr in one text, without the temporary path.
-    fn run(&self, args: &[&str]) -> String {
-        let output = self.command(args).output().unwrap();
-        let text = format!(
-            "exit: {}\n--- stdout\n{}--- stderr\n{}",
-            output.status.code().unwrap(),
-            String::from_utf8_lossy(&output.stdout),
-            String::from_utf8_lossy(&output.stderr)
-        );
-        let root = fs::canonicalize(self.folder.path()).unwrap();
-        text.replace(&*root.to_string_lossy(), "PLACE")
-            .replace(&*self.folder.path().to_string_lossy(), "PLACE")
-    }
-
-    fn stdout(&self, args: &[&str]) -> String {
-        let output = self.command(args).output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap()
-    }
-
-    fn index(&self) -> PathBuf {
-        self.folder.path().join("cache/index.sqlite")
-    }
+/// A root with two sessions, one with a sub-agent.
+fn two_sessions() -> TestRoot {
+    let root = TestRoot::new();
+    root.write_at("-home-dev-parser/aaaaaaaa-0000-4000-8000-000000000000.jsonl", OLDER, 1_794_400_000);
+    let newer = "-home-dev-shop/bbbbbbbb-0000-4000-8000-000000000000";
+    root.write_at(&format!("{newer}.jsonl"), NEWER, 1_794_486_400);
+    root.write_at(&format!("{newer}/subagents/agent-x1.jsonl"), AGENT, 1_794_486_400);
+    root
 }
 
 #[test]
 fn hits_are_shown_by_session_newest_first_and_safe_for_a_terminal() {
-    let root = TestRoot::new();
+    let root = two_sessions();
     assert_snapshot!(root.run(&["search", "-s", "needle"]), @r#"
     exit: 0
     --- stdout
@@ -125,16 +70,16 @@ fn hits_are_shown_by_session_newest_first_and_safe_for_a_terminal() {
 
 #[test]
 fn json_has_the_promised_keys_in_their_order() {
-    let root = TestRoot::new();
+    let root = two_sessions();
     assert_snapshot!(root.run(&["--json", "search", "-s", "needle"]), @r#"
     exit: 0
     --- stdout
-    {"session":"bbbbbbbb-0000-4000-8000-000000000000","file":"PLACE/root/projects/-home-dev-shop/bbbbbbbb-0000-4000-8000-000000000000.jsonl","line":1,"uuid":null,"role":"system","at":null,"text":"Looking for a \"needle\""}
-    {"session":"bbbbbbbb-0000-4000-8000-000000000000","file":"PLACE/root/projects/-home-dev-shop/bbbbbbbb-0000-4000-8000-000000000000/subagents/agent-x1.jsonl","line":1,"uuid":"u-6","role":"user","at":"2026-11-10T10:00:00.000Z","text":"find the needle"}
-    {"session":"aaaaaaaa-0000-4000-8000-000000000000","file":"PLACE/root/projects/-home-dev-parser/aaaaaaaa-0000-4000-8000-000000000000.jsonl","line":1,"uuid":"u-1","role":"user","at":"2026-11-01T10:00:00.000Z","text":"please run the needle"}
-    {"session":"aaaaaaaa-0000-4000-8000-000000000000","file":"PLACE/root/projects/-home-dev-parser/aaaaaaaa-0000-4000-8000-000000000000.jsonl","line":2,"uuid":"u-2","role":"assistant","tool":"Bash","at":"2026-11-01T10:00:01.000Z","text":"needle --verbose"}
-    {"session":"aaaaaaaa-0000-4000-8000-000000000000","file":"PLACE/root/projects/-home-dev-parser/aaaaaaaa-0000-4000-8000-000000000000.jsonl","line":3,"uuid":"u-3","role":"tool","tool":"Bash","at":"2026-11-01T10:00:02.000Z","text":"\u001b[31mneedle\u001b[0m:\n\tnot found"}
-    {"session":"aaaaaaaa-0000-4000-8000-000000000000","file":"PLACE/root/projects/-home-dev-parser/aaaaaaaa-0000-4000-8000-000000000000.jsonl","line":5,"uuid":null,"role":null,"at":null,"text":"{\"type\":\"user\",\"uuid\":\"u-5\",\"message\":{\"role\":\"user\",\"content\":\"the needle is to"}
+    {"session":"bbbbbbbb-0000-4000-8000-000000000000","file":"ROOT/projects/-home-dev-shop/bbbbbbbb-0000-4000-8000-000000000000.jsonl","line":1,"uuid":null,"role":"system","at":null,"text":"Looking for a \"needle\""}
+    {"session":"bbbbbbbb-0000-4000-8000-000000000000","file":"ROOT/projects/-home-dev-shop/bbbbbbbb-0000-4000-8000-000000000000/subagents/agent-x1.jsonl","line":1,"uuid":"u-6","role":"user","at":"2026-11-10T10:00:00.000Z","text":"find the needle"}
+    {"session":"aaaaaaaa-0000-4000-8000-000000000000","file":"ROOT/projects/-home-dev-parser/aaaaaaaa-0000-4000-8000-000000000000.jsonl","line":1,"uuid":"u-1","role":"user","at":"2026-11-01T10:00:00.000Z","text":"please run the needle"}
+    {"session":"aaaaaaaa-0000-4000-8000-000000000000","file":"ROOT/projects/-home-dev-parser/aaaaaaaa-0000-4000-8000-000000000000.jsonl","line":2,"uuid":"u-2","role":"assistant","tool":"Bash","at":"2026-11-01T10:00:01.000Z","text":"needle --verbose"}
+    {"session":"aaaaaaaa-0000-4000-8000-000000000000","file":"ROOT/projects/-home-dev-parser/aaaaaaaa-0000-4000-8000-000000000000.jsonl","line":3,"uuid":"u-3","role":"tool","tool":"Bash","at":"2026-11-01T10:00:02.000Z","text":"\u001b[31mneedle\u001b[0m:\n\tnot found"}
+    {"session":"aaaaaaaa-0000-4000-8000-000000000000","file":"ROOT/projects/-home-dev-parser/aaaaaaaa-0000-4000-8000-000000000000.jsonl","line":5,"uuid":null,"role":null,"at":null,"text":"{\"type\":\"user\",\"uuid\":\"u-5\",\"message\":{\"role\":\"user\",\"content\":\"the needle is to"}
     --- stderr
     "#);
     for line in root.stdout(&["--json", "search", "-s", "needle"]).lines() {
@@ -144,7 +89,7 @@ fn json_has_the_promised_keys_in_their_order() {
 
 #[test]
 fn c12_case_counts_only_where_the_pattern_has_a_capital_letter() {
-    let root = TestRoot::new();
+    let root = two_sessions();
     for (args, count) in [
         (&["needle"][..], "7\n"),
         (&["Needle"], "1\n"),
@@ -160,7 +105,7 @@ fn c12_case_counts_only_where_the_pattern_has_a_capital_letter() {
 
 #[test]
 fn a_count_is_only_a_number() {
-    let root = TestRoot::new();
+    let root = two_sessions();
     for (args, count) in [
         (&["-s", "needle"][..], "6\n"),
         (&["-i", "NEEDLE"], "7\n"),
@@ -181,7 +126,7 @@ fn a_count_is_only_a_number() {
 
 #[test]
 fn sessions_only_are_printed_once_each() {
-    let root = TestRoot::new();
+    let root = two_sessions();
     assert_snapshot!(root.run(&["search", "-l", "-s", "needle"]), @r#"
     exit: 0
     --- stdout
@@ -192,14 +137,14 @@ fn sessions_only_are_printed_once_each() {
     assert_snapshot!(root.run(&["--json", "search", "-l", "-s", "needle", "--limit", "1"]), @r#"
     exit: 0
     --- stdout
-    {"session":"bbbbbbbb-0000-4000-8000-000000000000","file":"PLACE/root/projects/-home-dev-shop/bbbbbbbb-0000-4000-8000-000000000000.jsonl"}
+    {"session":"bbbbbbbb-0000-4000-8000-000000000000","file":"ROOT/projects/-home-dev-shop/bbbbbbbb-0000-4000-8000-000000000000.jsonl"}
     --- stderr
     "#);
 }
 
 #[test]
 fn a_wrong_pattern_or_time_says_what_is_wrong() {
-    let root = TestRoot::new();
+    let root = two_sessions();
     assert_snapshot!(root.run(&["search", "-e", "a(b"]), @"
     exit: 2
     --- stdout
@@ -226,7 +171,8 @@ fn a_wrong_pattern_or_time_says_what_is_wrong() {
 
 #[test]
 fn an_index_is_built_kept_up_to_date_by_searches_and_dropped() {
-    let root = TestRoot::new();
+    let root = two_sessions();
+    let index = root.path("cache/index.sqlite");
     let without: Vec<String> = [
         &["--json", "search", "-s", "needle"][..],
         &["--json", "search", "-i", "NEEDLE"],
@@ -238,10 +184,10 @@ fn an_index_is_built_kept_up_to_date_by_searches_and_dropped() {
     assert_snapshot!(root.run(&["--json", "index", "--status"]), @r#"
     exit: 0
     --- stdout
-    {"path":"PLACE/cache/index.sqlite","exists":false,"pending_bytes":1211,"files":0,"covered_bytes":0,"index_bytes":0}
+    {"path":"TEMP/cache/index.sqlite","exists":false,"pending_bytes":1211,"files":0,"covered_bytes":0,"index_bytes":0}
     --- stderr
     "#);
-    assert!(!root.index().exists(), "--status creates nothing");
+    assert!(!index.exists(), "--status creates nothing");
     let built: Value = serde_json::from_str(&root.stdout(&["--json", "index"])).unwrap();
     assert_eq!((&built["added"], &built["files"]), (&3.into(), &3.into()));
     assert_eq!(built["covered_bytes"], OLDER.len() + NEWER.len() + AGENT.len());
@@ -266,21 +212,22 @@ fn an_index_is_built_kept_up_to_date_by_searches_and_dropped() {
     assert_eq!(pending(&root), 0, "the search has read it");
 
     assert!(root.stdout(&["index", "--drop"]).starts_with("Removed "));
-    assert!(!root.index().exists());
+    assert!(!index.exists());
     assert_eq!(root.stdout(&["index", "--drop"]), "No index\n");
 }
 
 #[test]
 fn a_damaged_index_stops_no_search_and_is_rebuilt() {
-    let root = TestRoot::new();
-    fs::create_dir_all(root.index().parent().unwrap()).unwrap();
-    fs::write(root.index(), "no database ".repeat(1000)).unwrap();
+    let root = two_sessions();
+    let index = root.path("cache/index.sqlite");
+    fs::create_dir_all(index.parent().unwrap()).unwrap();
+    fs::write(&index, "no database ".repeat(1000)).unwrap();
     assert_snapshot!(root.run(&["search", "--count", "-s", "needle"]), @"
     exit: 0
     --- stdout
     6
     --- stderr
-    The index is damaged: `PLACE/cache/index.sqlite`; searched without it (build it anew with `tidings sessions index --rebuild`)
+    The index is damaged: `TEMP/cache/index.sqlite`; searched without it (build it anew with `tidings sessions index --rebuild`)
     ");
     let built: Value = serde_json::from_str(&root.stdout(&["--json", "index"])).unwrap();
     assert_eq!(built["added"], 3);
@@ -291,7 +238,7 @@ fn a_damaged_index_stops_no_search_and_is_rebuilt() {
 
 #[test]
 fn the_folder_of_the_index_can_be_missing() {
-    let root = TestRoot::new();
+    let root = two_sessions();
     let mut command = root.command(&["search", "--count", "-s", "needle"]);
     let output =
         command.env_remove("TIDINGS_CACHE_DIR").env("HOME", Path::new("/nonexistent")).output().unwrap();
@@ -300,14 +247,14 @@ fn the_folder_of_the_index_can_be_missing() {
 
 #[test]
 fn relevant_sessions_come_first() {
-    let root = TestRoot::new();
+    let root = two_sessions();
     // The newest session has a single hit, in the output of a tool.
     let output = format!(
         r#"{{"type":"user","uuid":"u-9","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t-9","content":"{} needle"}}]}}}}"#,
         "hay ".repeat(2_000)
     );
-    let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_000_000);
-    root.write("-home-dev-shop/cccccccc-0000-4000-8000-000000000000.jsonl", &(output + "\n"), now);
+    let name = "-home-dev-shop/cccccccc-0000-4000-8000-000000000000.jsonl";
+    root.write_at(name, &(output + "\n"), 1_795_000_000);
     let ids = |args: &[&str]| -> Vec<String> {
         let text = root.stdout(&[&["search", "-l", "needle"], args].concat());
         text.lines().map(|line| line[..8].to_owned()).collect()
@@ -333,13 +280,13 @@ fn with_repeats(root: &TestRoot) {
     );
     let answer = r#"{"type":"assistant","uuid":"u-2","timestamp":"2026-11-02T10:00:02.000Z","message":{"role":"assistant","content":[{"type":"text","text":"The thimble is in the drawer."}]}}"#;
     let lines = format!("{call}\n{}{answer}\n", format!("{progress}\n").repeat(115));
-    let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_000_000);
-    root.write("-home-dev-sewing/dddddddd-0000-4000-8000-000000000000.jsonl", &lines, now);
+    let name = "-home-dev-sewing/dddddddd-0000-4000-8000-000000000000.jsonl";
+    root.write_at(name, &lines, 1_795_000_000);
 }
 
 #[test]
 fn c25_a_repeated_text_is_one_line_with_its_number() {
-    let root = TestRoot::new();
+    let root = two_sessions();
     with_repeats(&root);
     assert_snapshot!(root.run(&["search", "thimble"]), @"
     exit: 0
@@ -359,7 +306,7 @@ fn c25_a_repeated_text_is_one_line_with_its_number() {
 
 #[test]
 fn c25_hits_fit_into_the_width_of_the_terminal() {
-    let root = TestRoot::new();
+    let root = two_sessions();
     with_repeats(&root);
     for columns in [40, 60, 80, 200] {
         for args in [&["search", "thimble"][..], &["search", "needle"], &["search", "-l", "needle"]] {

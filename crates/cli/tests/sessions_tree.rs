@@ -1,10 +1,10 @@
 //! `tidings sessions tree`, as a user starts it.
-#![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
 use std::path::{Path, PathBuf};
 
-use assert_cmd::Command;
 use serde_json::Value;
+
+use crate::test_root::{TestRoot, sessions, stdout};
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../transcript/tests/fixtures/sessions").join(name)
@@ -12,12 +12,7 @@ fn fixture(name: &str) -> PathBuf {
 
 /// Output of the command for a recorded session.
 fn tree(root: &str, args: &[&str]) -> String {
-    let cache = tempfile::tempdir().unwrap();
-    let mut command = Command::cargo_bin("tidings").unwrap();
-    command.env_clear().env("TIDINGS_CACHE_DIR", cache.path());
-    command.args(["sessions", "tree", "--root"]).arg(fixture(root)).args(args);
-    let output = command.assert().success().get_output().clone();
-    String::from_utf8(output.stdout).unwrap()
+    stdout(sessions(&fixture(root)).arg("tree").args(args).assert().success().get_output())
 }
 
 #[test]
@@ -123,13 +118,8 @@ fn full_names_every_entry_results_too() {
 
 #[test]
 fn what_could_steer_the_terminal_is_shown_instead() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("s.jsonl");
+    let root = TestRoot::new();
     let line = r#"{"type":"user","uuid":"u","parentUuid":null,"message":{"content":"\u001b[2Jgone\u0007"}}"#;
-    std::fs::write(&path, line).unwrap();
-    let mut command = Command::cargo_bin("tidings").unwrap();
-    let output =
-        command.env_clear().args(["sessions", "tree"]).arg(&path).args(["--root"]).arg(folder.path());
-    let output = output.assert().success().get_output().clone();
-    assert!(!output.stdout.contains(&0x1b));
+    let path = root.write("s.jsonl", line);
+    assert!(!root.stdout(&["tree", path.to_str().unwrap()]).contains('\u{1b}'));
 }

@@ -7,11 +7,10 @@
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use tempfile::TempDir;
+use crate::stage::{Stage, example};
 
 /// The examples, with their standard input.
 const ROWS: &[(&str, &str)] = &[
@@ -92,19 +91,21 @@ fn other_tests(folder: &Path) -> String {
 }
 
 /// An example with its own folder and environment.
-fn command(name: &str) -> (TempDir, Command) {
-    let stage = TempDir::new().unwrap();
+fn command(name: &str) -> (Stage, Command) {
+    let stage = Stage::empty();
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut command = Command::new(example(name));
-    command.env_clear().env("PATH", path).env("HOME", stage.path()).current_dir(stage.path());
-    if let Some(program) = stand_in(name, stage.path()) {
-        command.env("CLAUDE_CLI_PATH", program);
+    command.env_clear().env("PATH", path).env("HOME", stage.folder()).current_dir(stage.folder());
+    let script = here("tests/scripts").join(format!("{name}.toml"));
+    if script.exists() {
+        stage.play(&script, &format!("\"${{CLAUDE_CONFIG_DIR:-{}}}\"", stage.path("config").display()));
+        command.env("CLAUDE_CLI_PATH", stage.program());
     }
     (stage, command)
 }
 
 /// Runs an example to its end.
-fn run(name: &str, typed: &str, stage: &TempDir, mut command: Command) -> String {
+fn run(name: &str, typed: &str, stage: &Stage, mut command: Command) -> String {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all(typed.as_bytes()).unwrap();
@@ -112,35 +113,9 @@ fn run(name: &str, typed: &str, stage: &TempDir, mut command: Command) -> String
     let (stdout, stderr) =
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{name} ended with {}: {stdout}{stderr}", output.status);
-    stdout.replace(stage.path().to_str().unwrap(), "<stage>")
-}
-
-/// A `claude` that plays the script of this name; `None` if the example needs none.
-fn stand_in(name: &str, stage: &Path) -> Option<PathBuf> {
-    let script = here("tests/scripts").join(format!("{name}.toml"));
-    if !script.exists() {
-        return None;
-    }
-    let line = format!(
-        "#!/bin/sh\nexec '{}' '{}' \"${{CLAUDE_CONFIG_DIR:-{}}}\" \"$@\"\n",
-        example("stand_in").display(),
-        script.display(),
-        stage.join("config").display(),
-    );
-    let program = stage.join("claude");
-    std::fs::write(&program, line).unwrap();
-    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-    Some(program)
+    stdout.replace(stage.folder().to_str().unwrap(), "<stage>")
 }
 
 fn here(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
-}
-
-/// A program of this crate's `examples/`, which cargo builds with the tests.
-fn example(name: &str) -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let program = test.ancestors().nth(2).unwrap().join("examples").join(name);
-    assert!(program.exists(), "run `cargo build -p tidings --examples` first: {}", program.display());
-    program
 }

@@ -10,3 +10,5 @@ mod read_session;
 mod session;
 #[cfg(feature = "sessions")]
 mod session_store;
+#[cfg(unix)]
+mod stage;

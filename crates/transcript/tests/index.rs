@@ -8,49 +8,21 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use tempfile::TempDir;
 use tidings_transcript::index::{Index, Updated};
-use tidings_transcript::roots::{Roots, SessionFiles};
+use tidings_transcript::roots::SessionFiles;
 use tidings_transcript::search::{self, Case, Hit, Options, SearchFlow, SearchQuery, Summary, Syntax};
 use tidings_transcript::{ChangedInputs, ErrorKind};
 
-/// A root with sessions, and an index beside it.
-struct TestRoot {
-    folder: TempDir,
-}
+use crate::test_root::TestRoot;
 
 impl TestRoot {
-    fn new() -> Self {
-        let folder = TempDir::new().unwrap();
-        fs::create_dir_all(folder.path().join("root/projects")).unwrap();
-        TestRoot { folder }
-    }
-
-    fn file(&self, name: &str) -> PathBuf {
-        let path = self.folder.path().join("root/projects").join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        path
-    }
-
-    fn write(&self, name: &str, content: &str) {
-        fs::write(self.file(name), content).unwrap();
-    }
-
     fn append(&self, name: &str, content: &str) {
         let mut file = OpenOptions::new().append(true).open(self.file(name)).unwrap();
         file.write_all(content.as_bytes()).unwrap();
     }
 
     fn index(&self) -> PathBuf {
-        self.folder.path().join("cache/index.sqlite")
-    }
-
-    fn roots(&self) -> Roots {
-        Roots::new([self.folder.path().join("root")])
-    }
-
-    fn sessions(&self) -> Vec<SessionFiles> {
-        self.roots().scan().unwrap().sessions
+        self.path().join("cache/index.sqlite")
     }
 
     fn update(&self) -> Updated {

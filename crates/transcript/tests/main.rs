@@ -15,3 +15,4 @@ mod search;
 mod seed_001;
 mod session;
 mod storage;
+mod test_root;

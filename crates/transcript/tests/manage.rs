@@ -15,37 +15,18 @@ use tidings_transcript::manage::{
     delete_session, fork_session, list_sessions, list_subagents, rename_session, session_info,
     session_messages, subagent_messages, tag_session, unarchive_session, worktrees,
 };
-use tidings_transcript::roots::Roots;
+
+use crate::test_root::TestRoot;
 
 const ID: &str = "11111111-1111-4111-8111-111111111111";
 
-/// A configuration folder with sessions in it.
-struct TestRoot {
-    temp: tempfile::TempDir,
-}
-
 impl TestRoot {
-    fn new() -> Self {
-        TestRoot { temp: tempfile::tempdir().unwrap() }
-    }
-
-    fn root(&self) -> PathBuf {
-        self.temp.path().join("claude")
-    }
-
-    fn write(&self, path: &str, text: &str) -> PathBuf {
-        let path = self.root().join("projects").join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, text).unwrap();
-        path
-    }
-
     fn session(&self, lines: &[&str]) -> PathBuf {
         self.write(&format!("-home-dev-demo/{ID}.jsonl"), &joined(lines))
     }
 
     fn find(&self) -> SessionFile {
-        Scope::everywhere(&Roots::new([self.root()])).find(ID).unwrap()
+        Scope::everywhere(&self.roots()).find(ID).unwrap()
     }
 
     fn text(&self) -> String {
@@ -181,7 +162,7 @@ fn titles_and_tags_are_lines_at_the_end() {
     {"type":"custom-title","customTitle":"A \"title\"","sessionId":"11111111-1111-4111-8111-111111111111"}
     {"type":"tag","tag":"keep","sessionId":"11111111-1111-4111-8111-111111111111"}
     "#);
-    let roots = Roots::new([place.root()]);
+    let roots = place.roots();
     let info = || session_info(&Scope::everywhere(&roots), ID).unwrap().unwrap();
     assert_eq!((info().summary.as_str(), info().tag.as_deref()), ("A \"title\"", Some("keep")));
     tag_session(&session, None).unwrap();
@@ -211,9 +192,9 @@ fn appending_creates_nothing_and_never_joins_half_a_line() {
 fn ids_cannot_leave_the_folder() {
     let place = TestRoot::new();
     place.write("-home-dev-demo/secret.jsonl", PROMPT);
-    fs::write(place.temp.path().join("outside.jsonl"), PROMPT).unwrap();
-    let roots = Roots::new([place.root()]);
-    for id in ["secret", "../../../outside", "/etc/passwd", "", ".", "..\\outside"] {
+    fs::write(place.path().join("outside.jsonl"), PROMPT).unwrap();
+    let roots = place.roots();
+    for id in ["secret", "../../outside", "/etc/passwd", "", ".", "..\\outside"] {
         let error = Scope::everywhere(&roots).find(id).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Invalid, "{id}");
     }
@@ -236,7 +217,7 @@ fn deleting_takes_everything_of_a_session_and_nothing_else() {
 fn deleting_does_not_follow_links() {
     let place = TestRoot::new();
     let path = place.session(&[PROMPT]);
-    let precious = place.temp.path().join("precious");
+    let precious = place.path().join("precious");
     fs::create_dir(&precious).unwrap();
     fs::write(precious.join("file"), "x").unwrap();
     std::os::unix::fs::symlink(&precious, path.with_extension("")).unwrap();
@@ -279,7 +260,7 @@ fn a_first_line_longer_than_the_head_hides_nothing() {
     let place = TestRoot::new();
     let long = format!(r#"{{"type":"api-request-shape","shape":"{}"}}"#, "x".repeat(200_000));
     place.session(&[&long, PROMPT]);
-    let roots = Roots::new([place.root()]);
+    let roots = place.roots();
     let info = session_info(&Scope::everywhere(&roots), ID).unwrap().unwrap();
     assert_eq!((info.summary.as_str(), info.cwd.as_deref()), ("Fix the build", Some("/home/dev/demo")));
     assert_eq!(info.created_at, Some(1_794_650_400_000));
@@ -293,7 +274,7 @@ fn f86_a_huge_file_is_listed_by_its_ends() {
     let file = fs::OpenOptions::new().append(true).open(&path).unwrap();
     file.set_len(4 << 30).unwrap();
     rename_session(&place.find(), "Huge").unwrap();
-    let roots = Roots::new([place.root()]);
+    let roots = place.roots();
     let all = list_sessions(&Scope::everywhere(&roots), Page::default()).unwrap();
     assert_eq!((all[0].summary.as_str(), all[0].first_prompt.as_deref()), ("Huge", Some("Fix the build")));
     assert!(all[0].file_size > 4 << 30);
@@ -303,7 +284,7 @@ fn f86_a_huge_file_is_listed_by_its_ends() {
 fn an_archive_mark_lasts_until_the_next_prompt() {
     let place = TestRoot::new();
     let path = place.session(&[PROMPT]);
-    let roots = Roots::new([place.root()]);
+    let roots = place.roots();
     let archived = || session_info(&Scope::everywhere(&roots), ID).unwrap().unwrap().archived;
     assert_eq!(archived(), None);
     archive_session(&place.find(), now()).unwrap();
@@ -322,7 +303,7 @@ fn an_archive_mark_lasts_until_the_next_prompt() {
 #[test]
 fn a_project_is_its_folder_and_its_worktrees() {
     let place = TestRoot::new();
-    let project = fs::canonicalize(place.temp.path()).unwrap().join("repo");
+    let project = fs::canonicalize(place.path()).unwrap().join("repo");
     let key = |path: &Path| -> String {
         path.to_string_lossy().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
     };
@@ -330,7 +311,7 @@ fn a_project_is_its_folder_and_its_worktrees() {
     for (folder, number) in [(&project, 1), (&tree, 2), (&project.with_file_name("repo-2"), 3)] {
         place.write(&format!("{}/{number}0000000-0000-4000-8000-000000000000.jsonl", key(folder)), PROMPT);
     }
-    let roots = Roots::new([place.root()]);
+    let roots = place.roots();
     let numbers = |scope: &Scope<'_>| {
         let all = list_sessions(scope, Page::default()).unwrap();
         let mut numbers: Vec<String> = all.iter().map(|info| info.session_id[..1].to_owned()).collect();

@@ -6,16 +6,7 @@ use std::path::Path;
 use tidings_transcript::ErrorKind;
 use tidings_transcript::roots::{Roots, SessionFiles};
 
-/// A configuration folder with these files in it.
-fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let root = tempfile::tempdir().unwrap();
-    for (name, text) in files {
-        let path = root.path().join(name);
-        fs_err::create_dir_all(path.parent().unwrap()).unwrap();
-        fs_err::write(path, text).unwrap();
-    }
-    root
-}
+use crate::test_root::TestRoot;
 
 /// Sessions by id, each with the ids of its sub-agents; `-` in front if the main file is missing.
 fn found(root: &Path) -> Vec<String> {
@@ -33,7 +24,7 @@ fn line(session: &SessionFiles) -> String {
 #[test]
 fn sub_agents_are_found_in_the_layouts_of_today_and_of_older_builds() {
     let owned = r#"{"type":"user","uuid":"u","isSidechain":true,"sessionId":"s-1","message":"x"}"#;
-    let root = folder(&[
+    let root = TestRoot::with_files(&[
         ("projects/-p/s-1.jsonl", "{}\n"),
         ("projects/-p/s-1/subagents/agent-a1.jsonl", "{}\n"),
         ("projects/-p/s-1/subagents/agent-a1.meta.json", "{}"),
@@ -47,7 +38,7 @@ fn sub_agents_are_found_in_the_layouts_of_today_and_of_older_builds() {
         ("history.jsonl", "{}\n"),
     ]);
     assert_eq!(found(root.path()), ["-s-3: a5", "s-1: a1 a2 a3 a4", "s-2: "]);
-    let session = Roots::new([root.path()]).find("s-1").unwrap();
+    let session = root.roots().find("s-1").unwrap();
     let with_sidecar: Vec<&str> =
         session.agents.iter().filter(|agent| agent.sidecar.is_some()).map(|agent| &*agent.agent_id).collect();
     assert_eq!(with_sidecar, ["a1"]);
@@ -55,7 +46,7 @@ fn sub_agents_are_found_in_the_layouts_of_today_and_of_older_builds() {
 
 #[test]
 fn a_root_may_be_the_folder_of_projects_or_of_files_and_counts_once() {
-    let root = folder(&[("projects/-p/s-1.jsonl", "{}\n")]);
+    let root = TestRoot::with_files(&[("projects/-p/s-1.jsonl", "{}\n")]);
     let projects = root.path().join("projects");
     assert_eq!(found(&projects), ["s-1: "]);
     assert_eq!(found(&projects.join("-p")), ["s-1: "]);
@@ -67,7 +58,7 @@ fn a_root_may_be_the_folder_of_projects_or_of_files_and_counts_once() {
 #[cfg(unix)]
 #[test]
 fn what_is_no_file_is_no_session_whatever_its_name() {
-    let root = folder(&[
+    let root = TestRoot::with_files(&[
         ("projects/-p/s-1.jsonl", "{}\n"),
         ("projects/-p/folder.jsonl/x", ""),
         ("projects/-p/s-1/subagents/agent-a1.jsonl", "{}\n"),
@@ -78,7 +69,7 @@ fn what_is_no_file_is_no_session_whatever_its_name() {
     std::os::unix::fs::symlink(project.join("s-1.jsonl"), project.join("s-2.jsonl")).unwrap();
     let _socket = std::os::unix::net::UnixListener::bind(project.join("socket.jsonl")).unwrap();
     assert_eq!(found(root.path()), ["s-1: a1", "s-2: "]);
-    let unreadable = Roots::new([root.path()]).scan().unwrap().unreadable;
+    let unreadable = root.roots().scan().unwrap().unreadable;
     let mut unreadable: Vec<String> = unreadable.iter().map(ToString::to_string).collect();
     unreadable.sort();
     for (error, name) in
@@ -93,8 +84,9 @@ fn what_is_no_file_is_no_session_whatever_its_name() {
 
 #[test]
 fn a_session_is_found_by_id_by_beginning_and_by_path() {
-    let root = folder(&[("projects/-p/abc-1.jsonl", "{}\n"), ("projects/-p/abc-12.jsonl", "{}\n")]);
-    let roots = Roots::new([root.path()]);
+    let root =
+        TestRoot::with_files(&[("projects/-p/abc-1.jsonl", "{}\n"), ("projects/-p/abc-12.jsonl", "{}\n")]);
+    let roots = root.roots();
     let kind = |name: &str| roots.find(name).map(|session| session.id).map_err(|error| error.kind());
     assert_eq!(kind("abc-12"), Ok("abc-12".to_owned()));
     // An id that is the beginning of another id is still an id.
@@ -120,8 +112,8 @@ fn a_root_that_does_not_exist_is_an_error_that_names_it() {
 fn a_file_whose_name_is_no_utf_8_is_found_by_its_path() {
     use std::os::unix::ffi::OsStrExt as _;
 
-    let root = folder(&[("projects/-p/abc-1.jsonl", "{}\n")]);
-    let roots = Roots::new([root.path()]);
+    let root = TestRoot::with_files(&[("projects/-p/abc-1.jsonl", "{}\n")]);
+    let roots = root.roots();
     let odd = root.path().join(std::ffi::OsStr::from_bytes(b"odd\xff.jsonl"));
     std::fs::copy(root.path().join("projects/-p/abc-1.jsonl"), &odd).unwrap();
     assert_eq!(roots.find(&odd).unwrap().main.unwrap().path, odd);
@@ -134,15 +126,17 @@ fn a_file_whose_name_is_no_utf_8_is_found_by_its_path() {
 #[test]
 fn c32_files_whose_names_are_not_utf8_are_reported() {
     use std::os::unix::ffi::OsStrExt as _;
-    let root =
-        folder(&[("projects/-p/s-1.jsonl", "{}\n"), ("projects/-p/s-1/subagents/agent-a1.jsonl", "{}\n")]);
+    let root = TestRoot::with_files(&[
+        ("projects/-p/s-1.jsonl", "{}\n"),
+        ("projects/-p/s-1/subagents/agent-a1.jsonl", "{}\n"),
+    ]);
     for (below, name) in
         [("projects/-p", &b"s-\xff.jsonl"[..]), ("projects/-p/s-1/subagents", b"agent-\xff.jsonl")]
     {
         let name = std::ffi::OsStr::from_bytes(name);
         std::fs::write(root.path().join(below).join(name), "{}\n").unwrap();
     }
-    let scanned = Roots::new([root.path()]).scan().unwrap();
+    let scanned = root.roots().scan().unwrap();
     let told: Vec<String> = scanned.unreadable.iter().map(ToString::to_string).collect();
     assert_eq!(told.len(), 2, "{told:?}");
     assert!(

@@ -3,25 +3,18 @@
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]
 
 use std::fs;
-use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use tempfile::TempDir;
-use tidings_transcript::roots::Roots;
 use tidings_transcript::search::{self, Case, Options, Role, SearchFlow, SearchQuery, Sidechains, Syntax};
 use tidings_transcript::{ChangedInputs, ErrorKind};
 
-/// A root with one session, `s`, with these lines.
-fn session(lines: &[&str]) -> TempDir {
-    let root = TempDir::new().unwrap();
-    write(root.path(), "p/s.jsonl", lines.join("\n").as_bytes());
-    root
-}
+use crate::test_root::TestRoot;
 
-fn write(root: &Path, name: &str, content: &[u8]) {
-    let path = root.join("projects").join(name);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, content).unwrap();
+/// A root with one session, `s`, with these lines.
+fn session(lines: &[&str]) -> TestRoot {
+    let root = TestRoot::new();
+    root.write("p/s.jsonl", &lines.join("\n"));
+    root
 }
 
 fn literal(pattern: &str) -> Options {
@@ -29,8 +22,8 @@ fn literal(pattern: &str) -> Options {
 }
 
 /// Hits as `session:line role tool: text`.
-fn found(root: &Path, options: Options) -> Vec<String> {
-    let sessions = Roots::new([root]).scan().unwrap().sessions;
+fn found(root: &TestRoot, options: Options) -> Vec<String> {
+    let sessions = root.sessions();
     let mut found = Vec::new();
     let summary = search::run(&sessions, &SearchQuery::new(options).unwrap(), |hit| {
         let role = hit.role.map_or("?".to_owned(), |role| format!("{role:?}").to_lowercase());
@@ -43,7 +36,7 @@ fn found(root: &Path, options: Options) -> Vec<String> {
     found
 }
 
-fn lines(root: &Path, options: Options) -> Vec<usize> {
+fn lines(root: &TestRoot, options: Options) -> Vec<usize> {
     let line = |hit: String| hit.split([':', ' ']).nth(1).unwrap().parse().unwrap();
     found(root, options).into_iter().map(line).collect()
 }
@@ -53,11 +46,11 @@ fn text_is_found_however_it_is_escaped() {
     let says = |text: &str| format!("{{\"type\":\"user\",\"message\":{{\"content\":\"{text}\"}}}}");
     let check = |needle: &str, written: &str| {
         let root = session(&[&says("something else"), &says(&format!("before {written} after"))]);
-        assert_eq!(lines(root.path(), literal(needle)), [2], "{needle} as {written}");
+        assert_eq!(lines(&root, literal(needle)), [2], "{needle} as {written}");
         let ignoring = Options { case: Case::Ignore, ..literal(&needle.to_uppercase()) };
-        assert_eq!(lines(root.path(), ignoring), [2], "{needle} as {written}, any case");
+        assert_eq!(lines(&root, ignoring), [2], "{needle} as {written}, any case");
         let regex = Options { syntax: Syntax::Regex, ..literal(&regex::escape(needle)) };
-        assert_eq!(lines(root.path(), regex), [2], "{needle} as {written}, as a regex");
+        assert_eq!(lines(&root, regex), [2], "{needle} as {written}, as a regex");
     };
     check("plain word", "plain word");
     check("say \"hi\"", r#"say \"hi\""#);
@@ -88,9 +81,9 @@ fn case_matters_unless_it_is_ignored() {
         "{\"type\":\"user\",\"message\":{\"content\":\"straße \u{212a}elvin\"}}",
         r#"{"type":"user","message":{"content":"straSSe \u212aelvin"}}"#,
     ]);
-    assert_eq!(lines(root.path(), literal("kelvin")), [0; 0]);
-    assert_eq!(lines(root.path(), Options { case: Case::Ignore, ..literal("kelvin") }), [1, 2, 3]);
-    assert_eq!(lines(root.path(), Options { case: Case::Ignore, ..literal("STRAßE") }), [1, 2]);
+    assert_eq!(lines(&root, literal("kelvin")), [0; 0]);
+    assert_eq!(lines(&root, Options { case: Case::Ignore, ..literal("kelvin") }), [1, 2, 3]);
+    assert_eq!(lines(&root, Options { case: Case::Ignore, ..literal("STRAßE") }), [1, 2]);
 }
 
 /// One line of each kind, with text and without; the word in each is its line's number.
@@ -116,7 +109,7 @@ const KINDS: &[&str] = &[
 #[test]
 fn everything_that_a_person_reads_is_searched_and_ids_are_not() {
     let root = session(KINDS);
-    insta::assert_snapshot!(found(root.path(), Options { syntax: Syntax::Regex, ..literal("needle.*") }).join("\n"), @"
+    insta::assert_snapshot!(found(&root, Options { syntax: Syntax::Regex, ..literal("needle.*") }).join("\n"), @"
     s:1 user: needle prompt
     s:2 assistant: needle thought
     s:3 assistant Bash: needle --run
@@ -138,7 +131,7 @@ fn everything_that_a_person_reads_is_searched_and_ids_are_not() {
 #[test]
 fn f89_output_that_stands_twice_in_a_line_is_found_once() {
     let root = session(&KINDS[2..4]);
-    assert_eq!(lines(root.path(), literal("needle output")), [2]);
+    assert_eq!(lines(&root, literal("needle output")), [2]);
 }
 
 #[test]
@@ -148,14 +141,14 @@ fn a_picture_is_no_text() {
         r#"{{"type":"user","message":{{"content":[{{"type":"image","source":{{"type":"base64","data":"{data}"}}}}]}}}}"#
     );
     let root = session(&[&line]);
-    assert_eq!(lines(root.path(), literal("needle")), [0; 0]);
+    assert_eq!(lines(&root, literal("needle")), [0; 0]);
 }
 
 #[test]
 fn filters_leave_out_what_does_not_fit() {
     let root = session(KINDS);
     let check = |options: Options, expected: &[usize]| {
-        assert_eq!(lines(root.path(), options.clone()), expected, "{options:?}");
+        assert_eq!(lines(&root, options.clone()), expected, "{options:?}");
     };
     let needle = || literal("needle");
     let time = |text: &str| Some(text.parse().unwrap());
@@ -177,9 +170,9 @@ fn filters_leave_out_what_does_not_fit() {
 fn a_line_without_a_time_is_as_old_as_its_file() {
     let root = session(KINDS);
     let year_2000 = SystemTime::UNIX_EPOCH + Duration::from_secs(946_684_800);
-    fs::File::open(root.path().join("projects/p/s.jsonl")).unwrap().set_modified(year_2000).unwrap();
+    fs::File::open(root.file("p/s.jsonl")).unwrap().set_modified(year_2000).unwrap();
     let until = Some("2001-01-01T00:00:00Z".parse().unwrap());
-    assert_eq!(lines(root.path(), Options { until, ..literal("needle") }), [6, 7, 8, 9, 10, 11, 12, 13]);
+    assert_eq!(lines(&root, Options { until, ..literal("needle") }), [6, 7, 8, 9, 10, 11, 12, 13]);
 }
 
 #[test]
@@ -189,7 +182,7 @@ fn the_tool_of_a_result_is_known_even_if_its_call_stands_far_above() {
     lines.extend([padding.as_str(); 8]);
     lines.push(KINDS[3]);
     let root = session(&lines);
-    assert_eq!(found(root.path(), literal("needle output")), ["s:10 tool Bash: needle output"]);
+    assert_eq!(found(&root, literal("needle output")), ["s:10 tool Bash: needle output"]);
 }
 
 #[test]
@@ -207,9 +200,9 @@ fn damaged_lines_are_searched_too() {
         file.extend_from_slice(line);
         file.push(b'\n');
     }
-    let root = TempDir::new().unwrap();
-    write(root.path(), "p/s.jsonl", &file);
-    let found = found(root.path(), literal("needle \"quoted\""));
+    let root = TestRoot::new();
+    fs::write(root.write("p/s.jsonl", ""), &file).unwrap();
+    let found = found(&root, literal("needle \"quoted\""));
     insta::assert_snapshot!(found.join("\n"), @r#"
     s:1 ?: needle "quoted"
     s:2 ?: needle "quoted"
@@ -224,25 +217,24 @@ fn damaged_lines_are_searched_too() {
 fn sub_agents_are_searched_after_their_session_unless_they_are_left_out() {
     let root = session(&[r#"{"type":"user","message":{"content":"needle"}}"#]);
     let agent = r#"{"type":"user","isSidechain":true,"sessionId":"s","message":{"content":"needle"}}"#;
-    write(root.path(), "p/s/subagents/agent-b.jsonl", agent.as_bytes());
-    write(root.path(), "p/s/subagents/agent-a.jsonl", agent.as_bytes());
+    root.write("p/s/subagents/agent-b.jsonl", agent);
+    root.write("p/s/subagents/agent-a.jsonl", agent);
     let all = ["s:1 user: needle", "agent-a:1 user: needle", "agent-b:1 user: needle"];
-    assert_eq!(found(root.path(), literal("needle")), all);
+    assert_eq!(found(&root, literal("needle")), all);
     let main = Options { sidechains: Sidechains::LeaveOut, ..literal("needle") };
-    assert_eq!(found(root.path(), main), all[..1]);
+    assert_eq!(found(&root, main), all[..1]);
 }
 
 /// Many sessions of different sizes, so that two threads finish them out of order.
-fn many() -> TempDir {
-    let root = TempDir::new().unwrap();
+fn many() -> TestRoot {
+    let root = TestRoot::new();
     let start = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
     for number in 0..40u64 {
         let lines = if number % 7 == 0 { 3000 } else { 1 + number };
         let line = r#"{"type":"user","message":{"content":"needle"}}"#;
         let name = format!("p{}/s{number:02}.jsonl", number % 3);
         let content = vec![line; usize::try_from(lines).unwrap()].join("\n");
-        write(root.path(), &name, content.as_bytes());
-        let file = fs::File::open(root.path().join("projects").join(&name)).unwrap();
+        let file = fs::File::open(root.write(&name, &content)).unwrap();
         file.set_modified(start + Duration::from_secs(number)).unwrap();
     }
     root
@@ -251,7 +243,7 @@ fn many() -> TempDir {
 #[test]
 fn hits_come_newest_session_first_and_line_by_line_whatever_the_threads_do() {
     let root = many();
-    let sessions = Roots::new([root.path()]).scan().unwrap().sessions;
+    let sessions = root.sessions();
     let query = SearchQuery::new(literal("needle")).unwrap();
     let mut order = Vec::new();
     search::run(&sessions, &query, |hit| {
@@ -269,7 +261,7 @@ fn hits_come_newest_session_first_and_line_by_line_whatever_the_threads_do() {
 #[test]
 fn a_search_stops_or_skips_to_the_next_session_when_told() {
     let root = many();
-    let sessions = Roots::new([root.path()]).scan().unwrap().sessions;
+    let sessions = root.sessions();
     let query = SearchQuery::new(literal("needle")).unwrap();
     let mut ids = Vec::new();
     search::run(&sessions, &query, |hit| {
@@ -322,20 +314,20 @@ fn c25_progress_of_a_sub_agent_is_its_own_words_and_not_its_prompt_again() {
         "s:3 assistant: no needle",
         "s:5 tool: a needle",
     ];
-    assert_eq!(found(root.path(), all), expected);
+    assert_eq!(found(&root, all), expected);
 }
 
 #[test]
 fn c25_repeats_are_folded_and_count_once_for_relevance() {
     let says = |text: &str| format!("{{\"type\":\"user\",\"message\":{{\"content\":\"{text}\"}}}}\n");
-    let root = TempDir::new().unwrap();
+    let root = TestRoot::new();
     let noise = says("needle again").repeat(20);
     let filler = says(&"hay ".repeat(100));
-    write(root.path(), "p/repeats.jsonl", format!("{noise}{filler}").as_bytes());
+    root.write("p/repeats.jsonl", &format!("{noise}{filler}"));
     let lines: String = (0..4).map(|number| says(&format!("needle {number}"))).collect();
     let filler = says(&"hay ".repeat(300));
-    write(root.path(), "p/varied.jsonl", format!("{lines}{filler}").as_bytes());
-    let sessions = Roots::new([root.path()]).scan().unwrap().sessions;
+    root.write("p/varied.jsonl", &format!("{lines}{filler}"));
+    let sessions = root.sessions();
     let mut hits = Vec::new();
     search::run(&sessions, &SearchQuery::new(literal("needle")).unwrap(), |hit| {
         hits.push(hit);
@@ -363,7 +355,7 @@ fn p41_an_input_that_a_person_changed_is_found_at_its_call() {
         ];
         inputs.into_iter().collect()
     };
-    let with = |options: Options| found(root.path(), Options { changed_inputs: changed(), ..options });
+    let with = |options: Options| found(&root, Options { changed_inputs: changed(), ..options });
     for options in [
         literal("thimble \"--run\""),
         Options { case: Case::Ignore, ..literal("THIMBLE \"--run\"") },
@@ -375,5 +367,5 @@ fn p41_an_input_that_a_person_changed_is_found_at_its_call() {
     assert_eq!(with(Options { roles: vec![Role::Tool], ..literal("thimble") }), [""; 0]);
     assert_eq!(with(Options { tool: Some("Read".into()), ..literal("thimble") }), [""; 0]);
     assert_eq!(with(literal("needle --run")), ["s:3 assistant Bash: needle --run"], "and what was asked for");
-    assert_eq!(found(root.path(), literal("thimble")), [""; 0]);
+    assert_eq!(found(&root, literal("thimble")), [""; 0]);
 }

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
@@ -17,21 +17,16 @@ use tidings_transcript::retention::Retention;
 use tidings_transcript::roots::{Roots, SessionFiles};
 use tidings_transcript::{ErrorKind, du};
 
+use crate::test_root::{TestRoot, write};
+
 const ID: &str = "7c135d63-ce1e-4cdd-a790-b3205ea58baa";
 /// Number of files that the session with this id has in [`home`].
 const FILES: usize = 15;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-fn write(path: PathBuf, text: &str) {
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
-}
-
 /// A configuration folder with one session that has all kinds of files, and another one beside it.
-fn home() -> tempfile::TempDir {
-    let home = tempfile::tempdir().unwrap();
-    let root = home.path();
-    let files = [
+fn home() -> TestRoot {
+    TestRoot::with_files(&[
         (format!("projects/-demo/{ID}.jsonl"), "{\"type\":\"user\",\"message\":\"Hi\"}\n{\"type\":\"ass"),
         (format!("projects/-demo/{ID}/subagents/agent-a1.jsonl"), "{\"type\":\"user\",\"message\":\"Go\"}\n"),
         (format!("projects/-demo/{ID}/subagents/agent-a1.meta.json"), "{\"agentType\":\"Explore\"}"),
@@ -53,11 +48,7 @@ fn home() -> tempfile::TempDir {
         (format!("debug/{ID}0.txt").replace("7c135d63", "7c135d64"), "of another\n"),
         ("history.jsonl".to_owned(), "{\"display\":\"Hi\"}\n"),
         ("settings.json".to_owned(), "{\"cleanupPeriodDays\":7}"),
-    ];
-    for (path, text) in files {
-        write(root.join(path), text);
-    }
-    home
+    ])
 }
 
 fn session(root: &Path, id: &str) -> SessionFiles {
@@ -124,8 +115,8 @@ fn odd_names_own_nothing_but_their_file() {
     let home = home();
     for name in [".jsonl", "..jsonl", "...jsonl"] {
         let path = home.path().join("projects/-demo").join(name);
-        write(path.clone(), "{}\n");
-        for session in Roots::new([home.path()]).scan().unwrap().sessions {
+        write(&path, "{}\n");
+        for session in home.sessions() {
             if session.main.as_ref().is_some_and(|main| main.path.ends_with(name)) {
                 assert_eq!(AllFiles::of(&session).tops, [fs::canonicalize(&path).unwrap()], "{name}");
             }
@@ -186,7 +177,7 @@ fn only_the_owner_may_read_an_archive() {
 #[test]
 fn a_file_that_shrinks_or_changes_does_not_destroy_its_copy() {
     let home = home();
-    let main = home.path().join(format!("projects/-demo/{ID}.jsonl"));
+    let main = home.file(&format!("-demo/{ID}.jsonl"));
     let store = tempfile::tempdir().unwrap();
     let archive = Archive::new(store.path());
     let stored = |folder: &str| {
@@ -219,7 +210,7 @@ fn copies_are_taken_over_when_their_description_is_lost() {
     let manifest = store.path().join(format!("sessions/-demo/{ID}.json"));
     fs::write(&manifest, "{").unwrap();
     assert_eq!(archive.contents().unwrap().unreadable.len(), 1);
-    fs::write(home.path().join(format!("projects/-demo/{ID}.jsonl")), "").unwrap();
+    fs::write(home.file(&format!("-demo/{ID}.jsonl")), "").unwrap();
     let kept = archive.keep(&session(home.path(), ID), at()).unwrap();
     assert_eq!(kept.files[0].done, CopyOutcome::CutShort);
     assert_eq!(archive.find(ID).unwrap().files.len(), FILES);
@@ -242,7 +233,7 @@ fn a_description_cannot_lead_out_of_the_folder() {
 #[test]
 fn restoring_leaves_newer_and_other_files_alone() {
     let home = home();
-    let main = home.path().join(format!("projects/-demo/{ID}.jsonl"));
+    let main = home.file(&format!("-demo/{ID}.jsonl"));
     let store = tempfile::tempdir().unwrap();
     let archive = Archive::new(store.path());
     archive.keep(&session(home.path(), ID), at()).unwrap();
@@ -303,7 +294,7 @@ fn sessions_are_kept_as_long_as_the_settings_say() {
     let home = home();
     assert_eq!(Retention::of(home.path()), Retention { days: 7, configured: true });
     for text in ["{", "[]", "{\"cleanupPeriodDays\":\"x\"}", "{}"] {
-        write(home.path().join("settings.json"), text);
+        write(&home.path().join("settings.json"), text);
         assert_eq!(Retention::of(home.path()), Retention::DEFAULT, "{text}");
     }
     assert_eq!(Retention { days: u64::MAX, configured: true }.until(SystemTime::UNIX_EPOCH), None);
@@ -362,7 +353,7 @@ fn removing_takes_everything_of_the_session_and_nothing_else() {
     plan.remove[0].remove().unwrap();
     expected.retain(|path, _| !path.contains(ID));
     assert_eq!(all_files(home.path()), expected);
-    assert!(!home.path().join(format!("projects/-demo/{ID}")).exists());
+    assert!(!home.file(&format!("-demo/{ID}")).exists());
 }
 
 #[test]
@@ -370,7 +361,7 @@ fn a_session_that_changed_since_the_plan_stays() {
     let home = home();
     let now = SystemTime::UNIX_EPOCH + DAY * 365 * 60;
     let plan = plan(home.path(), &Choice::default(), &[], now);
-    fs::write(home.path().join(format!("projects/-demo/{ID}.jsonl")), "{}\n{}\n{}\n").unwrap();
+    fs::write(home.file(&format!("-demo/{ID}.jsonl")), "{}\n{}\n{}\n").unwrap();
     let before = all_files(home.path());
     let doomed = plan.remove.iter().find(|doomed| doomed.session.id == ID).unwrap();
     assert!(doomed.remove().is_err());
@@ -381,22 +372,22 @@ fn a_session_that_changed_since_the_plan_stays() {
 #[test]
 fn what_a_copy_elsewhere_needs_stays() {
     let home = home();
-    write(home.path().join(format!("projects/-old/{ID}.jsonl")), "{}\n");
+    write(&home.file(&format!("-old/{ID}.jsonl")), "{}\n");
     let now = SystemTime::UNIX_EPOCH + DAY * 365 * 60;
     let choice = Choice { project: Some("old".to_owned()), ..Choice::default() };
     let plan = plan(home.path(), &choice, &[], now);
     plan.remove[0].remove().unwrap();
-    assert!(!home.path().join(format!("projects/-old/{ID}.jsonl")).exists());
+    assert!(!home.file(&format!("-old/{ID}.jsonl")).exists());
     assert!(home.path().join(format!("file-history/{ID}/abc@v1")).exists());
 }
 
 #[test]
 fn both_copies_of_a_session_go_when_it_is_named_and_one_when_its_file_is() {
     let home = home();
-    let old = home.path().join(format!("projects/-old/{ID}.jsonl"));
-    write(old.clone(), "{}\n");
+    let old = home.file(&format!("-old/{ID}.jsonl"));
+    write(&old, "{}\n");
     let now = SystemTime::UNIX_EPOCH + DAY * 365 * 60;
-    let roots = Roots::new([home.path()]);
+    let roots = home.roots();
     let of_file = roots.find_copies(&old).unwrap();
     assert_eq!(of_file.iter().map(SessionFiles::dir).collect::<Vec<_>>(), [old.with_extension("")]);
 
@@ -417,8 +408,8 @@ fn a_file_outside_the_roots_names_no_session_in_them() {
     let home = home();
     let elsewhere = tempfile::tempdir().unwrap();
     let path = elsewhere.path().join(format!("{ID}.jsonl"));
-    write(path.clone(), "{}\n");
-    let refused = Roots::new([home.path()]).find_copies(&path).unwrap_err();
+    write(&path, "{}\n");
+    let refused = home.roots().find_copies(&path).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::NotFound);
 }
 
@@ -428,8 +419,8 @@ fn links_are_removed_and_never_followed() {
     use std::os::unix::fs::symlink;
     let home = home();
     let outside = tempfile::tempdir().unwrap();
-    write(outside.path().join(format!("{ID}/precious")), "precious");
-    symlink(outside.path(), home.path().join(format!("projects/-demo/{ID}/link"))).unwrap();
+    write(&outside.path().join(format!("{ID}/precious")), "precious");
+    symlink(outside.path(), home.file(&format!("-demo/{ID}/link"))).unwrap();
     fs::remove_dir_all(home.path().join("file-history")).unwrap();
     let now = SystemTime::UNIX_EPOCH + DAY * 365 * 60;
     let named = named(home.path());

@@ -5,13 +5,11 @@ use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
-use std::time::Duration;
 
 use rustix::io::ioctl_fionbio;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind, connect, listen, socket};
 
-/// Timeout of every wait, long enough for slow machines.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::serve::machine::PATIENCE;
 
 pub(crate) struct Listener(UnixListener);
 

@@ -2,12 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use crate::run::sandbox::Sandbox;
-
-/// Timeout of every wait; most take milliseconds.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::serve::machine::poll;
 
 pub(crate) struct Started {
     child: Child,
@@ -42,11 +39,8 @@ impl Started {
     /// Waits until a text is on standard output.
     #[track_caller]
     pub(crate) fn wait_for(&self, text: &str) {
-        let start = Instant::now();
-        while !self.texts().0.contains(text) {
-            assert!(start.elapsed() < PATIENCE, "no {text:?}: {:?}", self.texts());
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        let written = poll(|| self.texts().0.contains(text).then_some(()));
+        assert!(written.is_some(), "no {text:?}: {:?}", self.texts());
     }
 
     /// Sends a signal by its name.
@@ -58,14 +52,8 @@ impl Started {
     /// Waits until it ends, and returns its exit code.
     #[track_caller]
     pub(crate) fn ended(&mut self) -> Option<i32> {
-        let start = Instant::now();
-        loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return status.code();
-            }
-            assert!(start.elapsed() < PATIENCE, "it does not end: {:?}", self.texts());
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        let status = poll(|| self.child.try_wait().unwrap());
+        status.unwrap_or_else(|| panic!("it does not end: {:?}", self.texts())).code()
     }
 
     /// Standard input, if it is a pipe.

@@ -3,14 +3,12 @@
 use std::io::{Read as _, Write};
 use std::num::NonZero;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
 use crate::run::sandbox::Sandbox;
-
-/// Timeout of every wait; most take milliseconds.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::serve::machine::poll;
 
 pub(crate) struct Window {
     master: Box<dyn MasterPty + Send>,
@@ -91,11 +89,8 @@ impl Window {
     /// Waits until a text is on the screen so many times.
     #[track_caller]
     pub(crate) fn wait_for_times(&self, text: &str, times: usize) {
-        let start = Instant::now();
-        while self.text().matches(text).count() < times {
-            assert!(start.elapsed() < PATIENCE, "no {text:?} on the screen:\n{}", self.text());
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        let shown = poll(|| (self.text().matches(text).count() >= times).then_some(()));
+        assert!(shown.is_some(), "no {text:?} on the screen:\n{}", self.text());
     }
 
     pub(crate) fn press(&mut self, keys: &str) {
@@ -114,16 +109,11 @@ impl Window {
     /// Waits for the end of the program, and returns its exit code and the content of the screen.
     #[track_caller]
     pub(crate) fn ended(&mut self) -> (u32, String) {
-        let start = Instant::now();
-        loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                // The last output may not have been read yet.
-                std::thread::sleep(Duration::from_millis(200));
-                return (status.exit_code(), self.text());
-            }
-            assert!(start.elapsed() < PATIENCE, "it does not end:\n{}", self.text());
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        let status = poll(|| self.child.try_wait().unwrap());
+        let status = status.unwrap_or_else(|| panic!("it does not end:\n{}", self.text()));
+        // The last output may not have been read yet.
+        std::thread::sleep(Duration::from_millis(200));
+        (status.exit_code(), self.text())
     }
 }
 

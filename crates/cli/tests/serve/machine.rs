@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 /// Timeout of every wait, long enough for slow machines.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Simulated machine: a home folder, and programs.
 pub(crate) struct Machine {
@@ -212,15 +212,21 @@ fn exchange(
 }
 
 /// Polls until `look` returns a value; panics after the timeout.
-pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+#[track_caller]
+pub(crate) fn until<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
+    poll(look).unwrap_or_else(|| panic!("{what}"))
+}
+
+/// Polls until `look` returns a value; `None` after the timeout.
+pub(crate) fn poll<T>(mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let begun = Instant::now();
-    loop {
+    while begun.elapsed() < PATIENCE {
         if let Some(found) = look() {
-            return found;
+            return Some(found);
         }
-        assert!(begun.elapsed() < PATIENCE, "{what}");
         std::thread::sleep(Duration::from_millis(10));
     }
+    None
 }
 
 /// Descendants of a process.

@@ -3,11 +3,12 @@
 use serde_json::Value;
 
 use crate::host::raw::Raw;
-use crate::host::stage::{PATIENCE, Stage, Terms, eventually};
+use crate::host::stage::{HostStage, Terms};
+use crate::stage::{PATIENCE, eventually};
 
 const ECHO: &str = "while read -r line; do printf '%s\\n' \"$line\"; done";
 
-fn refused(stage: &Stage, secret: &str, owner: &str, fence: u64, after: Option<u64>) -> Value {
+fn refused(stage: &HostStage, secret: &str, owner: &str, fence: u64, after: Option<u64>) -> Value {
     let mut other = Raw::connect(&stage.place());
     other.ask_to_attach(secret, owner, fence, after);
     let (head, _) = other.next();
@@ -20,7 +21,7 @@ fn refused(stage: &Stage, secret: &str, owner: &str, fence: u64, after: Option<u
 /// former fence is refused.
 #[test]
 fn f80_a_host_has_one_bridge() {
-    let (stage, mut first) = Stage::open(ECHO, Terms::default());
+    let (stage, mut first) = HostStage::open(ECHO, Terms::default());
     assert_eq!(refused(&stage, "s3cret", "second", 1, None), "taken");
     assert_eq!(refused(&stage, "s3cret", "second", 0, None), "outdated");
     assert_eq!(refused(&stage, "wrong", "first", 9, None), "stranger");
@@ -54,7 +55,7 @@ fn f80_a_host_has_one_bridge() {
 /// Lines of a displaced bridge are not written.
 #[test]
 fn f80_what_a_displaced_bridge_says_is_not_heard() {
-    let (stage, mut first) = Stage::open(ECHO, Terms::default());
+    let (stage, mut first) = HostStage::open(ECHO, Terms::default());
     let mut second = Raw::attach(&stage.place(), "second", 2, None);
     first.wait_for("superseded");
     // The socket may be closed by now, which is fine.
@@ -81,7 +82,7 @@ read -r answer
 echo '{"type":"answered"}'
 cat
 "#;
-    let (stage, mut first) = Stage::open(script, Terms::default());
+    let (stage, mut first) = HostStage::open(script, Terms::default());
     first.write_line(
         "1",
         r#"{"type":"control_request","request_id":"hi","request":{"subtype":"initialize"}}"#,
@@ -117,7 +118,7 @@ cat
 /// agent and does not start a second one.
 #[test]
 fn f103_an_agent_whose_starter_died_is_found() {
-    let stage = Stage::begin("echo '{\"n\":1}'; sleep 87654");
+    let stage = HostStage::begin("echo '{\"n\":1}'; sleep 87654");
     let mut starter = Raw::connect(&stage.place());
     stage.send_start(&mut starter, Terms::default());
     let mut next = Raw::connect(&stage.place());
@@ -130,7 +131,7 @@ fn f103_an_agent_whose_starter_died_is_found() {
 /// A bridge was killed before it sent anything: the host has nothing to keep, and ends at once.
 #[test]
 fn a_host_without_a_launch_request_ends() {
-    let mut stage = Stage::begin("sleep 87655");
+    let mut stage = HostStage::begin("sleep 87655");
     let starter = Raw::connect(&stage.place());
     let mut next = Raw::connect(&stage.place());
     next.ask_to_attach("s3cret", "next", 2, None);

@@ -1,17 +1,16 @@
 //! Sessions of the SDK over hosts.
 
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use tempfile::TempDir;
 use tidings::host::{HostFolder, Record};
 use tidings::transport::{Claim, Health, HostHandle, Incoming, NewHost, SocketTransport, Transport};
 use tidings::{Client, Decision, ErrorKind, Event, Kind, Options, PermissionAsk, Prompt, Subscriber};
 
-use crate::host::stage::{PATIENCE, PROMISED, eventually, example, is_alive, signal};
+use crate::host::stage::{PROMISED, bytes_in, signal};
+use crate::stage::{PATIENCE, Stage, eventually, example, is_alive};
 
 pub(crate) fn new_host(id: &str, lease: Duration) -> NewHost {
     let record = Record {
@@ -31,31 +30,20 @@ pub(crate) fn claim(fence: u64) -> Claim {
 
 /// A folder with a stand-in for `claude` that plays a script, and a host for it.
 struct Play {
-    folder: TempDir,
+    stage: Stage,
 }
 
 impl Play {
     fn of(script: &str) -> Self {
-        let folder = TempDir::new().unwrap();
-        let path = |name: &str| folder.path().join(name);
-        std::fs::write(path("script.toml"), script).unwrap();
-        let quoted = |path: &Path| format!("'{}'", path.display());
-        let words =
-            [&example("stand_in"), &path("script.toml"), &path("config")].map(|path| quoted(path)).join(" ");
-        std::fs::write(path("claude"), format!("#!/bin/sh\nexec {words} \"$@\"\n")).unwrap();
-        std::fs::set_permissions(path("claude"), std::fs::Permissions::from_mode(0o755)).unwrap();
-        Play { folder }
+        Play { stage: Stage::playing(script) }
     }
 
     fn host(&self) -> HostFolder {
-        HostFolder::new(self.folder.path().join("h1"))
+        HostFolder::new(self.stage.path("h1"))
     }
 
     fn options(&self) -> Options {
-        Options::new()
-            .program(self.folder.path().join("claude"))
-            .cwd(self.folder.path())
-            .include_partial_messages()
+        self.stage.options().include_partial_messages()
     }
 
     async fn start(&self, options: Options) -> (Client, Subscriber, HostHandle) {
@@ -267,15 +255,15 @@ async fn f103_what_a_killed_host_had_kept_is_not_lost() {
     let play = Play::of("");
     let lines =
         r#"for (n = 1; n <= lines; n++) printf "{\"type\":\"n\",\"n\":%d,\"pad\":\"%0100d\"}\n", n, n"#;
-    let script = format!("#!/bin/sh\nawk -v lines={LINES} 'BEGIN {{ {lines} }}'\nexec sleep 60\n");
-    std::fs::write(play.folder.path().join("claude"), script).unwrap();
+    let script = format!("awk -v lines={LINES} 'BEGIN {{ {lines} }}'\nexec sleep 60\n");
+    play.stage.write_program(&script);
     let (transport, host) = SocketTransport::start(play.host(), new_host("h1", PATIENCE), claim(1));
     let launch = play.options().plan().unwrap().launch;
     // Nothing is read until the host has ended.
     let mut link = Transport::open(Box::new(transport), launch).await.unwrap();
     let spool = play.host().path().join("spool");
     eventually("the CLI has written everything", PATIENCE, || {
-        crate::host::stage::bytes_in(&spool) > LINES * 100
+        bytes_in(&spool) > LINES * 100
             && std::fs::read_dir(&spool).unwrap().flatten().any(|file| {
                 let bytes = std::fs::read(file.path()).unwrap();
                 bytes.ends_with(format!("{LINES:0100}\"}}\n").as_bytes())
@@ -303,7 +291,7 @@ async fn f103_what_a_killed_host_had_kept_is_not_lost() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failed_start_is_reported() {
     let play = Play::of(STORY);
-    let broken = play.folder.path().join("broken");
+    let broken = play.stage.path("broken");
     std::fs::write(&broken, "#!/no/such/interpreter\n").unwrap();
     std::fs::set_permissions(&broken, std::fs::Permissions::from_mode(0o755)).unwrap();
     for (options, kind) in [

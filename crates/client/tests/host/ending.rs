@@ -5,7 +5,8 @@ use std::process::{Child, Command};
 use std::time::Duration;
 
 use crate::host::raw::Raw;
-use crate::host::stage::{PATIENCE, PROMISED, Stage, Terms, eventually, is_alive, signal, state};
+use crate::host::stage::{HostStage, PROMISED, Terms, pids, signal};
+use crate::stage::{PATIENCE, eventually, example, is_alive, state};
 
 /// A CLI with a tool in its own session, and a process that the tool left behind, without the environment.
 const BUSY: &str = r#"
@@ -36,8 +37,8 @@ impl Drop for Bystander {
 }
 
 /// Starts a host, waits until everything runs, and returns the process ids.
-fn busy(script: &str, terms: Terms) -> (Stage, Raw, Vec<u32>) {
-    let (stage, mut bridge) = Stage::open(script, terms);
+fn busy(script: &str, terms: Terms) -> (HostStage, Raw, Vec<u32>) {
+    let (stage, mut bridge) = HostStage::open(script, terms);
     bridge.read_until(|all| all.ends_with(b"\n"));
     let mut pids = Vec::new();
     eventually("the CLI, its tool and what that left run", PATIENCE, || {
@@ -60,7 +61,7 @@ fn command(pid: u32) -> String {
 }
 
 #[track_caller]
-fn all_gone(stage: &mut Stage, pids: &[u32]) {
+fn all_gone(stage: &mut HostStage, pids: &[u32]) {
     eventually("everything that the CLI started is gone", PROMISED, || {
         pids.iter().all(|pid| !is_alive(*pid)) && stage.marked().is_empty()
     });
@@ -136,7 +137,7 @@ fn f35_a_killed_cli_leaves_nothing_and_is_told() {
 fn f37_a_pipe_that_is_held_open_does_not_delay_the_exit() {
     let script =
         "{ read -r _ < \"$PWD/go\"; echo late; echo > \"$PWD/written\"; } & echo '{\"n\":1}'; exit 3";
-    let stage = Stage::begin(script);
+    let stage = HostStage::begin(script);
     assert!(Command::new("mkfifo").arg(stage.path("go")).status().unwrap().success());
     let mut bridge = Raw::connect(&stage.place());
     stage.send_start(&mut bridge, Terms { orphans: "keep", ..Terms::default() });
@@ -185,7 +186,7 @@ fn f35_told_to_end_it_ends_everything() {
 #[test]
 fn a_host_that_was_stopped_goes_on() {
     let (stage, mut bridge) =
-        Stage::open("while read -r line; do printf '%s\\n' \"$line\"; done", Terms::default());
+        HostStage::open("while read -r line; do printf '%s\\n' \"$line\"; done", Terms::default());
     signal(stage.host.id(), "STOP");
     eventually("the host is stopped", PATIENCE, || state(stage.host.id()) == Some('T'));
     bridge.write_line("a", r#"{"n":1}"#);
@@ -197,7 +198,7 @@ fn a_host_that_was_stopped_goes_on() {
 #[test]
 fn f37_adopted_orphans_do_not_stay_as_zombies() {
     let script = "i=0; while [ $i -lt 20 ]; do i=$((i+1)); setsid sh -c 'sleep 0.05 & exit' ; done; echo '{}'; exec sleep 60";
-    let (stage, mut bridge) = Stage::open(script, Terms::default());
+    let (stage, mut bridge) = HostStage::open(script, Terms::default());
     bridge.read_until(|all| all.ends_with(b"\n"));
     let zombies = || {
         let of_host = |pid: &u32| {
@@ -205,7 +206,7 @@ fn f37_adopted_orphans_do_not_stay_as_zombies() {
             stat.rsplit_once(") ")
                 .is_some_and(|(_, rest)| rest.starts_with(&format!("Z {} ", stage.host.id())))
         };
-        crate::host::stage::pids().iter().filter(|pid| of_host(pid)).count()
+        pids().iter().filter(|pid| of_host(pid)).count()
     };
     eventually("no zombie is left", PATIENCE, || zombies() == 0);
     std::thread::sleep(Duration::from_millis(300));
@@ -215,7 +216,7 @@ fn f37_adopted_orphans_do_not_stay_as_zombies() {
 /// A host that gets no launch request, or cannot start the CLI, ends and leaves nothing behind.
 #[test]
 fn a_failed_start_is_reported_and_leaves_nothing() {
-    let (mut stage, bridge) = Stage::open("exec sleep 60", Terms::default());
+    let (mut stage, bridge) = HostStage::open("exec sleep 60", Terms::default());
     drop(bridge);
     signal(stage.host.id(), "TERM");
     stage.host.wait().unwrap();
@@ -224,7 +225,7 @@ fn a_failed_start_is_reported_and_leaves_nothing() {
     std::fs::remove_file(place.join("socket")).unwrap();
     std::fs::remove_dir_all(place.join("spool")).unwrap();
     let listener = std::os::unix::net::UnixListener::bind(place.join("socket")).unwrap();
-    let mut command = Command::new(crate::host::stage::example("agent_host"));
+    let mut command = Command::new(example("agent_host"));
     let mut host = command.arg(&place).stdin(std::os::fd::OwnedFd::from(listener)).spawn().unwrap();
     drop(command);
     let mut raw = Raw::connect(&place);

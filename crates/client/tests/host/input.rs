@@ -1,7 +1,7 @@
 //! Lines that are written to the CLI.
 
 use crate::host::raw::Raw;
-use crate::host::stage::{Stage, Terms};
+use crate::host::stage::{HostStage, Terms};
 
 /// Echoes every line.
 const ECHO: &str = "while read -r line; do printf '%s\\n' \"$line\"; done; echo '{\"type\":\"over\"}'";
@@ -13,7 +13,7 @@ fn line(number: u32) -> String {
 /// P3: a line is written once, however often and by whichever bridge it is sent; a repeated one is confirmed.
 #[test]
 fn promise_3_a_line_of_the_same_name_is_written_once() {
-    let (stage, mut bridge) = Stage::open(ECHO, Terms::default());
+    let (stage, mut bridge) = HostStage::open(ECHO, Terms::default());
     for (id, number, novelty) in [("a", 1, "new"), ("a", 1, "seen"), ("b", 2, "new")] {
         bridge.write_line(id, &line(number));
         let (wrote, _) = bridge.wait_for("wrote");
@@ -35,7 +35,7 @@ fn promise_3_a_line_of_the_same_name_is_written_once() {
 /// F33: a line that is not a JSON object, or more than one line, does not reach the CLI.
 #[test]
 fn f33_what_is_no_frame_is_not_written() {
-    let (_stage, mut bridge) = Stage::open(ECHO, Terms::default());
+    let (_stage, mut bridge) = HostStage::open(ECHO, Terms::default());
     for (id, text) in [("a", "hello"), ("b", "{\"type\":\"user\"}\n{\"type\":\"user\"}"), ("c", "")] {
         bridge.write_line(id, text);
         let (unwritten, _) = bridge.wait_for("unwritten");
@@ -49,7 +49,8 @@ fn f33_what_is_no_frame_is_not_written() {
 /// A CLI that does not read blocks only its input, and lines beyond the host's limit are refused.
 #[test]
 fn a_cli_that_does_not_read_holds_up_its_input_alone() {
-    let (stage, mut bridge) = Stage::open("until [ -e go ]; do sleep 0.02; done\nexec cat", Terms::default());
+    let (stage, mut bridge) =
+        HostStage::open("until [ -e go ]; do sleep 0.02; done\nexec cat", Terms::default());
     let long = format!(r#"{{"type":"user","text":"{}"}}"#, "x".repeat(100_000));
     let count = 70;
     for number in 0..count {

@@ -5,7 +5,8 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::host::raw::Raw;
-use crate::host::stage::{PATIENCE, Stage, Terms, eventually, example, is_alive};
+use crate::host::stage::{HostStage, Terms};
+use crate::stage::{PATIENCE, eventually, example, is_alive};
 
 /// Kills of the short run.
 const KILLS: u64 = 50;
@@ -40,7 +41,7 @@ fn expected(count: u64) -> Vec<u8> {
     all.into_bytes()
 }
 
-fn bridge(stage: &Stage, store: &Path, fence: u64) -> Command {
+fn bridge(stage: &HostStage, store: &Path, fence: u64) -> Command {
     let mut command = Command::new(example("mortal_bridge"));
     command.arg(stage.place()).arg(store).arg(fence.to_string()).stderr(Stdio::null());
     command
@@ -54,7 +55,7 @@ fn f103_bridges_that_are_killed_lose_and_double_nothing() {
     let kills = std::env::var("TIDINGS_SOAK_KILLS").ok().and_then(|text| text.parse().ok()).unwrap_or(KILLS);
     let mut seed: u64 =
         std::env::var("TIDINGS_SOAK_SEED").ok().and_then(|text| text.parse().ok()).unwrap_or(20_261_115);
-    let (stage, first) = Stage::open(TALKATIVE, Terms { spool_bytes_max: 1 << 20, ..Terms::default() });
+    let (stage, first) = HostStage::open(TALKATIVE, Terms { spool_bytes_max: 1 << 20, ..Terms::default() });
     let cli = u32::try_from(first.hello["pid"].as_u64().unwrap()).unwrap();
     drop(first);
     let store = stage.path("store");
@@ -82,7 +83,7 @@ fn f103_bridges_that_are_killed_lose_and_double_nothing() {
 #[test]
 fn f103_what_a_killed_host_kept_can_still_be_read() {
     let (mut stage, mut bridge) =
-        Stage::open("echo '{\"n\":1}'; echo '{\"n\":2}'; exec sleep 60", Terms::default());
+        HostStage::open("echo '{\"n\":1}'; echo '{\"n\":2}'; exec sleep 60", Terms::default());
     bridge.read_until(|all| all.len() >= 16);
     bridge.ack(8);
     bridge.send(r#"{"kind":"ping"}"#, b"");
@@ -125,7 +126,7 @@ async fn a_long_path_is_no_obstacle() {
 /// The secret of the record is not shown.
 #[test]
 fn secrets_are_not_shown() {
-    let (stage, _bridge) = Stage::open("exec sleep 60", Terms::default());
+    let (stage, _bridge) = HostStage::open("exec sleep 60", Terms::default());
     let secret = Raw::secret(&stage.place());
     let record = tidings::host::HostFolder::new(stage.place()).record().unwrap();
     assert!(!format!("{record:?}").contains(&secret));

@@ -1,7 +1,8 @@
 //! The spool of a host whose bridge does not read.
 
 use crate::host::raw::Raw;
-use crate::host::stage::{PATIENCE, Stage, Terms, bytes_in, eventually};
+use crate::host::stage::{HostStage, Terms, bytes_in};
+use crate::stage::{PATIENCE, eventually};
 
 /// Writes numbered lines as fast as it can, and its progress into a file.
 const FLOOD: &str = r#"
@@ -38,7 +39,7 @@ fn resident(pid: u32) -> u64 {
 #[test]
 fn m16_a_mute_bridge_costs_a_bounded_spool_and_no_byte() {
     let bound = 1 << 20;
-    let (stage, mut mute) = Stage::open(FLOOD, Terms { spool_bytes_max: bound, ..Terms::default() });
+    let (stage, mut mute) = HostStage::open(FLOOD, Terms { spool_bytes_max: bound, ..Terms::default() });
     let before = resident(stage.host.id());
     mute.write_line("go", r#"{"type":"user"}"#);
     let spool = stage.place().join("spool");
@@ -82,7 +83,7 @@ fn m16_a_mute_bridge_costs_a_bounded_spool_and_no_byte() {
 fn m16_the_last_output_waits_for_room_longer_than_the_cli_lives() {
     let text = "x".repeat(99);
     let script = format!("i=0; while [ $i -lt 1000 ]; do i=$((i + 1)); echo {text}; done; echo > $PWD/done");
-    let (stage, mut bridge) = Stage::open(&script, Terms { spool_bytes_max: 50_000, ..Terms::default() });
+    let (stage, mut bridge) = HostStage::open(&script, Terms { spool_bytes_max: 50_000, ..Terms::default() });
     eventually("the CLI has written everything", PATIENCE, || stage.path("done").exists());
     eventually("the CLI has ended", PATIENCE, || stage.place().join("exit.json").exists());
     // Longer than the host waits for more output.

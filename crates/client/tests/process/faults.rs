@@ -6,7 +6,7 @@ use tidings::messages::Message;
 use tidings::transport::Exit;
 use tidings::{Client, ErrorKind, Event, query};
 
-use crate::process::stage::{PATIENCE, Stage, is_alive};
+use crate::stage::{PATIENCE, Stage, eventually, is_alive};
 
 const HELLO: &str = "\n[[turn]]\ntext = \"Hello!\"\nrepeat = true\n";
 
@@ -110,7 +110,7 @@ async fn f32_dropped_streams_leave_nothing() {
     pids.extend(client.pid());
     drop(client);
     tokio::task::spawn_blocking(move || {
-        crate::process::stage::eventually("no children are left", PATIENCE, || {
+        eventually("no children are left", PATIENCE, || {
             pids.iter().all(|pid| !is_alive(*pid)) && children_of(std::process::id()).is_empty()
         });
     })
@@ -146,7 +146,7 @@ fn f38_a_runtime_that_is_dropped_takes_its_processes_along() {
     assert!(is_alive(pid));
     drop(runtime);
     drop(client);
-    crate::process::stage::eventually("the process is gone", PATIENCE, || !is_alive(pid));
+    eventually("the process is gone", PATIENCE, || !is_alive(pid));
 }
 
 /// D7: an answer longer than the line limit ends its turn and its query with an error, and the session goes

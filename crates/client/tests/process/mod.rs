@@ -10,7 +10,6 @@ mod orphans;
 mod recordings;
 #[cfg(feature = "sessions")]
 mod sessions;
-mod stage;
 mod starting;
 mod talking;
 #[cfg(feature = "mcp")]

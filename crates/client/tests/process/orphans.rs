@@ -8,7 +8,7 @@ use std::time::Duration;
 use tidings::options::Orphans;
 use tidings::{Client, Options};
 
-use crate::process::stage::{PATIENCE, Stage, eventually, example, is_alive};
+use crate::stage::{PATIENCE, Stage, eventually, example, is_alive};
 
 /// The guaranteed time.
 const PROMISED: Duration = Duration::from_secs(10);

@@ -9,7 +9,7 @@ use tidings::transport::{Incoming, Link, Outgoing, Process, Replay, Transport, m
 use tidings::{AllowAll, Client, Error, Event, Options};
 use tidings_rehearsal::recording::{self, Action, Direction, Lockstep};
 
-use crate::process::stage::{PATIENCE, Stage};
+use crate::stage::{PATIENCE, Stage};
 
 /// A process transport that records all lines.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use serde_json::Value;
 use tidings::sessions::{Page, Speaker};
 use tidings::{Client, ErrorKind, Options, Sessions};
 
-use crate::process::stage::Stage;
+use crate::stage::Stage;
 
 const HELLO: &str = "[[turn]]\ntext = \"Hello!\"\nrepeat = true\n";
 

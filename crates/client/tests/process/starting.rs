@@ -8,7 +8,7 @@ use tidings::options::{EnvBase, PermissionPrompts};
 use tidings::transport::Process;
 use tidings::{Client, ErrorKind, Options, SystemPrompt};
 
-use crate::process::stage::Stage;
+use crate::stage::Stage;
 
 /// A `claude` that records how it was called, and performs the handshake.
 const WITNESS: &str = r#"

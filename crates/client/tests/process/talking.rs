@@ -9,7 +9,7 @@ use tidings::{
     query, query_stream,
 };
 
-use crate::process::stage::Stage;
+use crate::stage::Stage;
 
 const HELLO: &str = "[[turn]]\ntext = \"Hello!\"\nrepeat = true\n";
 

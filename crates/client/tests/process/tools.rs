@@ -6,7 +6,7 @@ use tidings::mcp::{Tool, ToolServer};
 use tidings::messages::ContentBlock;
 use tidings::{AllowAll, query};
 
-use crate::process::stage::{Stage, example};
+use crate::stage::{Stage, example};
 
 const SCRIPT: &str = r#"
 [[turn]]

@@ -9,14 +9,16 @@
 
 mod moments;
 mod resources;
+#[expect(dead_code, reason = "the other tests of the crate use the rest")]
+#[path = "../stage.rs"]
+mod stage;
 
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use moments::MOMENTS;
 use resources::Resources;
-use tempfile::TempDir;
+use stage::Stage;
 use tidings::Options;
 use tidings_rehearsal::Chance;
 
@@ -31,10 +33,10 @@ const PATIENCE: Duration = Duration::from_secs(30);
 fn f37_sessions_that_end_at_any_moment_leave_nothing() {
     let sessions = number("TIDINGS_SOAK_SESSIONS").and_then(|n| usize::try_from(n).ok()).unwrap_or(SESSIONS);
     let seed = number("TIDINGS_SOAK_SEED").unwrap_or(20_261_115);
-    let stage = Stage::new();
+    let stages = Stages::new();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     // The first session starts what lives as long as the process: two threads, and the watchdog shell.
-    runtime.block_on(moments::in_order(stage.story()));
+    runtime.block_on(moments::in_order(stages.story()));
     settle(&runtime, &Resources::default(), "the first session");
     let before = Resources::now(&runtime);
     let mut chance = Chance::new(seed);
@@ -45,7 +47,7 @@ fn f37_sessions_that_end_at_any_moment_leave_nothing() {
             .map(|number| {
                 // The moments take turns; the delay within each is random.
                 let (name, moment) = MOMENTS[number % MOMENTS.len()];
-                (number, name, runtime.spawn(moment(stage.clone(), Chance::new(chance.number()))))
+                (number, name, runtime.spawn(moment(stages.clone(), Chance::new(chance.number()))))
             })
             .collect();
         for (number, name, session) in running {
@@ -76,12 +78,11 @@ fn number(variable: &str) -> Option<u64> {
     std::env::var(variable).ok()?.parse().ok()
 }
 
-/// A folder with two programs named `claude`: one writes a long story, one requests a tool.
-#[derive(Debug, Clone)]
-pub(crate) struct Stage {
-    story: PathBuf,
-    tool: PathBuf,
-    _folder: std::sync::Arc<TempDir>,
+/// Two programs named `claude`: one writes a long story, one requests a tool.
+#[derive(Clone)]
+pub(crate) struct Stages {
+    story: Arc<Stage>,
+    tool: Arc<Stage>,
 }
 
 const STORY: &str = r#"
@@ -102,20 +103,9 @@ ask = true
 result = "(no output)"
 "#;
 
-impl Stage {
+impl Stages {
     fn new() -> Self {
-        let folder = TempDir::new().unwrap();
-        let program = |name: &str, script: &str| {
-            let (path, play) = (folder.path().join(name), folder.path().join(format!("{name}.toml")));
-            std::fs::write(&play, script).unwrap();
-            let (agent, config) = (stand_in(), folder.path().join("config"));
-            let words = [&agent, &play, &config].map(|path| format!("'{}'", path.display())).join(" ");
-            std::fs::write(&path, format!("#!/bin/sh\nexec {words} \"$@\"\n")).unwrap();
-            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-            path
-        };
-        let (story, tool) = (program("story", STORY), program("tool", TOOL));
-        Stage { story, tool, _folder: std::sync::Arc::new(folder) }
+        Stages { story: Arc::new(Stage::playing(STORY)), tool: Arc::new(Stage::playing(TOOL)) }
     }
 
     pub(crate) fn story(&self) -> Options {
@@ -127,14 +117,6 @@ impl Stage {
     }
 }
 
-fn options(program: &Path) -> Options {
-    Options::new().program(program).close_grace(Duration::from_millis(200))
-}
-
-/// A program of this crate's `examples/`, which cargo builds with the tests.
-fn stand_in() -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let program = test.ancestors().nth(2).unwrap().join("examples/stand_in");
-    assert!(program.exists(), "run `cargo build -p tidings --examples` first: {}", program.display());
-    program
+fn options(stage: &Stage) -> Options {
+    stage.options().close_grace(Duration::from_millis(200))
 }

@@ -6,29 +6,29 @@ use tidings::{Client, Decision, Hook, HookCall, Options, PermissionAsk, query};
 use tidings_rehearsal::Chance;
 use tokio::sync::mpsc;
 
-use crate::Stage;
+use crate::Stages;
 
-type Moment = fn(Stage, Chance) -> BoxFuture<'static, ()>;
+type Moment = fn(Stages, Chance) -> BoxFuture<'static, ()>;
 
 /// The moment whose task panics.
 pub(crate) const HOST_PANICS: &str = "the host panics";
 
 pub(crate) const MOMENTS: &[(&str, Moment)] = &[
-    ("never asked for", |stage, _| Box::pin(async move { drop(query("go", stage.story())) })),
-    ("before the handshake is over", |stage, chance| Box::pin(before_connected(stage, chance))),
-    ("right after the handshake", |stage, _| Box::pin(async move { drop(connect(stage.story()).await) })),
-    ("in the middle of a turn", |stage, chance| Box::pin(mid_turn(stage, chance))),
-    ("in the middle of a query", |stage, chance| Box::pin(mid_query(stage, chance))),
-    ("while a permission is asked for", |stage, chance| Box::pin(mid_permission(stage, chance))),
-    ("while a permission is left for later", |stage, _| Box::pin(permission_for_later(stage))),
-    ("while a hook runs", |stage, chance| Box::pin(mid_hook(stage, chance))),
-    ("while it closes", |stage, chance| Box::pin(mid_close(stage, chance))),
-    ("while a request is under way", |stage, chance| Box::pin(mid_request(stage, chance))),
-    ("after a handler has panicked", |stage, chance| Box::pin(handler_panics(stage, chance))),
-    (HOST_PANICS, |stage, chance| Box::pin(host_panics(stage, chance))),
-    ("when its process is killed", |stage, chance| Box::pin(killed(stage, chance))),
-    ("while it is interrupted", |stage, chance| Box::pin(mid_interrupt(stage, chance))),
-    ("in order", |stage, _| Box::pin(in_order(stage.story()))),
+    ("never asked for", |stages, _| Box::pin(async move { drop(query("go", stages.story())) })),
+    ("before the handshake is over", |stages, chance| Box::pin(before_connected(stages, chance))),
+    ("right after the handshake", |stages, _| Box::pin(async move { drop(connect(stages.story()).await) })),
+    ("in the middle of a turn", |stages, chance| Box::pin(mid_turn(stages, chance))),
+    ("in the middle of a query", |stages, chance| Box::pin(mid_query(stages, chance))),
+    ("while a permission is asked for", |stages, chance| Box::pin(mid_permission(stages, chance))),
+    ("while a permission is left for later", |stages, _| Box::pin(permission_for_later(stages))),
+    ("while a hook runs", |stages, chance| Box::pin(mid_hook(stages, chance))),
+    ("while it closes", |stages, chance| Box::pin(mid_close(stages, chance))),
+    ("while a request is under way", |stages, chance| Box::pin(mid_request(stages, chance))),
+    ("after a handler has panicked", |stages, chance| Box::pin(handler_panics(stages, chance))),
+    (HOST_PANICS, |stages, chance| Box::pin(host_panics(stages, chance))),
+    ("when its process is killed", |stages, chance| Box::pin(killed(stages, chance))),
+    ("while it is interrupted", |stages, chance| Box::pin(mid_interrupt(stages, chance))),
+    ("in order", |stages, _| Box::pin(in_order(stages.story()))),
 ];
 
 async fn connect(options: Options) -> Client {
@@ -42,15 +42,15 @@ pub(crate) async fn in_order(options: Options) {
     client.close().await.unwrap();
 }
 
-async fn before_connected(stage: Stage, mut chance: Chance) {
+async fn before_connected(stages: Stages, mut chance: Chance) {
     tokio::select! {
-        client = Client::connect(stage.story()) => drop(client),
+        client = Client::connect(stages.story()) => drop(client),
         () = pause(&mut chance, 60) => {}
     }
 }
 
-async fn mid_turn(stage: Stage, mut chance: Chance) {
-    let client = connect(stage.story()).await;
+async fn mid_turn(stages: Stages, mut chance: Chance) {
+    let client = connect(stages.story()).await;
     let mut turn = client.send("go").await.unwrap();
     for _ in 0..chance.below(12) {
         turn.next_frame().await.unwrap().unwrap();
@@ -61,16 +61,16 @@ async fn mid_turn(stage: Stage, mut chance: Chance) {
     }
 }
 
-async fn mid_query(stage: Stage, mut chance: Chance) {
-    let mut answer = query("go", stage.story());
+async fn mid_query(stages: Stages, mut chance: Chance) {
+    let mut answer = query("go", stages.story());
     for _ in 0..chance.below(12) {
         answer.next_frame().await.unwrap().unwrap();
     }
 }
 
-async fn mid_permission(stage: Stage, mut chance: Chance) {
+async fn mid_permission(stages: Stages, mut chance: Chance) {
     let (asked, mut asks) = mpsc::channel(8);
-    let options = stage.tool().on_permission(move |ask: PermissionAsk| {
+    let options = stages.tool().on_permission(move |ask: PermissionAsk| {
         let asked = asked.clone();
         async move {
             let _ = asked.send(()).await;
@@ -84,8 +84,8 @@ async fn mid_permission(stage: Stage, mut chance: Chance) {
     pause(&mut chance, 20).await;
 }
 
-async fn permission_for_later(stage: Stage) {
-    let options = stage.tool().on_permission(|_: PermissionAsk| async { Decision::Later });
+async fn permission_for_later(stages: Stages) {
+    let options = stages.tool().on_permission(|_: PermissionAsk| async { Decision::Later });
     let client = connect(options).await;
     let _turn = client.send("go").await.unwrap();
     while client.open_permissions().is_empty() {
@@ -93,7 +93,7 @@ async fn permission_for_later(stage: Stage) {
     }
 }
 
-async fn mid_hook(stage: Stage, mut chance: Chance) {
+async fn mid_hook(stages: Stages, mut chance: Chance) {
     let (called, mut calls) = mpsc::channel(8);
     let hook = Hook::on(move |_: HookCall<PreToolUse>| {
         let called = called.clone();
@@ -102,14 +102,14 @@ async fn mid_hook(stage: Stage, mut chance: Chance) {
             std::future::pending::<HookOutput>().await
         }
     });
-    let client = connect(stage.tool().hook(hook)).await;
+    let client = connect(stages.tool().hook(hook)).await;
     drop(client.send("go").await.unwrap());
     calls.recv().await.unwrap();
     pause(&mut chance, 20).await;
 }
 
-async fn mid_close(stage: Stage, mut chance: Chance) {
-    let client = connect(stage.story()).await;
+async fn mid_close(stages: Stages, mut chance: Chance) {
+    let client = connect(stages.story()).await;
     let _turn = client.send("go").await.unwrap();
     pause(&mut chance, 50).await;
     tokio::select! {
@@ -118,16 +118,16 @@ async fn mid_close(stage: Stage, mut chance: Chance) {
     }
 }
 
-async fn mid_request(stage: Stage, mut chance: Chance) {
-    let client = connect(stage.story()).await;
+async fn mid_request(stages: Stages, mut chance: Chance) {
+    let client = connect(stages.story()).await;
     tokio::select! {
         status = client.mcp_status() => drop(status),
         () = pause(&mut chance, 4) => {}
     }
 }
 
-async fn handler_panics(stage: Stage, mut chance: Chance) {
-    let options = stage.tool().on_permission(|ask: PermissionAsk| async move {
+async fn handler_panics(stages: Stages, mut chance: Chance) {
+    let options = stages.tool().on_permission(|ask: PermissionAsk| async move {
         assert!(ask.call.tool_name.is_empty(), "a handler that fails, as it should here");
         Decision::allow()
     });
@@ -136,15 +136,15 @@ async fn handler_panics(stage: Stage, mut chance: Chance) {
     pause(&mut chance, 200).await;
 }
 
-async fn host_panics(stage: Stage, mut chance: Chance) {
-    let client = connect(stage.story()).await;
+async fn host_panics(stages: Stages, mut chance: Chance) {
+    let client = connect(stages.story()).await;
     let _turn = client.send("go").await.unwrap();
     pause(&mut chance, 50).await;
     assert!(client.is_closed(), "a host that fails, as it should here");
 }
 
-async fn killed(stage: Stage, mut chance: Chance) {
-    let client = connect(stage.story()).await;
+async fn killed(stages: Stages, mut chance: Chance) {
+    let client = connect(stages.story()).await;
     let _turn = client.send("go").await.unwrap();
     pause(&mut chance, 50).await;
     let pid = client.pid().unwrap().to_string();
@@ -154,8 +154,8 @@ async fn killed(stage: Stage, mut chance: Chance) {
     }
 }
 
-async fn mid_interrupt(stage: Stage, mut chance: Chance) {
-    let client = connect(stage.story()).await;
+async fn mid_interrupt(stages: Stages, mut chance: Chance) {
+    let client = connect(stages.story()).await;
     let mut turn = client.send("go").await.unwrap();
     turn.next_frame().await.unwrap().unwrap();
     tokio::select! {

@@ -5,6 +5,7 @@ use tidings_transcript::export::{Format, Options};
 
 use super::made::{answer, call, json, prompt, result, root, text_block};
 use super::{balance, full, only_session, text, write};
+use crate::test_root::TestRoot;
 
 const HOSTILE: &[&str] = &[
     "<script>alert(1)</script>",
@@ -27,7 +28,7 @@ const HOSTILE: &[&str] = &[
 ];
 
 /// A session with `text` in every place where text can stand.
-fn session_of(text: &str) -> tempfile::TempDir {
+fn session_of(text: &str) -> TestRoot {
     let it = json(text);
     let kept = format!(
         r#"{{"filePath":{it},"oldString":{it},"newString":"b","structuredPatch":[{{"oldStart":1,"oldLines":1,"newStart":1,"newLines":1,"lines":[{},"+b"]}}]}}"#,

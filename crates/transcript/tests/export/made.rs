@@ -7,15 +7,14 @@ use tidings_transcript::export::{Branches, Format, Options, export, find_branch}
 use tidings_transcript::session::{LaneId, Session};
 
 use super::{balance, full, only_session, text, write};
+use crate::test_root::TestRoot;
 
 pub(crate) const ID: &str = "00000000-0000-4000-8000-000000000001";
 
 /// A root with one session of these lines.
-pub(crate) fn root(lines: &[String]) -> tempfile::TempDir {
-    let root = tempfile::tempdir().unwrap();
-    let folder = root.path().join("projects/-p");
-    fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join(format!("{ID}.jsonl")), lines.join("\n") + "\n").unwrap();
+pub(crate) fn root(lines: &[String]) -> TestRoot {
+    let root = TestRoot::new();
+    root.write(&format!("-p/{ID}.jsonl"), &(lines.join("\n") + "\n"));
     root
 }
 
@@ -97,16 +96,14 @@ fn an_output_in_a_file_of_its_own_is_taken_in_and_no_other_file_is() {
         ]
     };
     let whole = root(&lines(&format!("/home/dev/.claude/projects/-p/{ID}/tool-results/b1.txt")));
-    let folder = whole.path().join(format!("projects/-p/{ID}/tool-results"));
-    fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join("b1.txt"), "the whole output\n").unwrap();
+    whole.write(&format!("-p/{ID}/tool-results/b1.txt"), "the whole output\n");
     let shown = write(&only_session(whole.path()), Format::Markdown, &Options::default(), None);
     assert!(shown.contains("the whole output") && !shown.contains("preview"), "{shown}");
 
     for path in ["../../../secret.txt", "/etc/hostname", "..", "tool-results/../../x", ""] {
         let root = root(&lines(path));
         fs::write(root.path().join("secret.txt"), "outside").unwrap();
-        fs::create_dir_all(root.path().join(format!("projects/-p/{ID}/tool-results"))).unwrap();
+        fs::create_dir_all(root.file(&format!("-p/{ID}/tool-results"))).unwrap();
         let shown = write(&only_session(root.path()), Format::Markdown, &Options::default(), None);
         assert!(shown.contains("preview") && !shown.contains("outside"), "{path}: {shown}");
     }
@@ -242,14 +239,11 @@ fn an_empty_or_damaged_session_is_still_a_page() {
 #[test]
 fn sub_agents_that_no_call_started_are_shown_at_the_end() {
     let root = root(&[prompt("u1", None, 0, "\"go\""), answer("a1", "u1", 1, &text_block("done"))]);
-    let folder = root.path().join(format!("projects/-p/{ID}/subagents"));
-    fs::create_dir_all(&folder).unwrap();
     let line = prompt("s1", None, 5, "\"look around\"")
         .replace("\"isSidechain\":false", "\"isSidechain\":true,\"agentId\":\"x1\"");
-    fs::write(folder.join("agent-x1.jsonl"), line + "\n").unwrap();
+    root.write(&format!("-p/{ID}/subagents/agent-x1.jsonl"), &(line + "\n"));
     let shown = write(&only_session(root.path()), text(), &Options::default(), None);
     assert!(shown.find("done").unwrap() < shown.find("look around").unwrap(), "{shown}");
-    let _: &Path = root.path();
 }
 
 /// Some servers give one id to all calls of a response; each is still shown with its own result.

@@ -32,9 +32,7 @@ fn f123_no_format_lets_a_secret_through() {
         answer("a2", "r1", 3, &text_block(&format!("Your token is {token}"))),
         format!("{{\"type\":\"user\",\"uuid\":\"torn\",\"message\":\"{token}"),
     ]);
-    let folder = root.path().join(format!("projects/-p/{ID}/tool-results"));
-    std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("b.txt"), format!("{token} in a file\n")).unwrap();
+    root.write(&format!("-p/{ID}/tool-results/b.txt"), &format!("{token} in a file\n"));
     let files = only_session(root.path());
     for format in [text(), Format::Markdown, Format::Html, Format::Json, Format::JsonLines, Format::Lines] {
         for options in [Options::default(), full()] {
