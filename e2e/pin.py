@@ -38,7 +38,8 @@ NEWEST = {
 LIST = """
 To look at, in this order:
  1. docs/drift/{version}.md: new frames, fields, hooks, options, types, totals of costs, changed behaviour{broken}
- 2. e2e/install.sh && e2e/run.py: the rows of all columns; e2e/differences.toml loses what no longer differs
+ 2. e2e/install.sh && e2e/run.py --record: the rows of all columns; git diff e2e/recordings is what changed for the Python
+    SDK; e2e/differences.toml loses what no longer differs
  3. new fields and subtypes: types in crates/protocol; new tools: their views (crates/protocol/src/tools)
  4. docs/parity.md: rows for new options, calls and exports of the SDK's types, {ts_types}
  5. totals of costs that differ: everything that adds costs up, in crates/agent, crates/bridge and crates/transcript

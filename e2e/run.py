@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 import traceback
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -41,7 +42,7 @@ import terminal_more  # noqa: E402
 import terminal_steering  # noqa: E402
 import trust  # noqa: E402
 import upgrade  # noqa: E402
-from lib import check, compare, sdk, sessions, table, twins  # noqa: E402
+from lib import check, compare, recordings, sdk, sessions, table, twins  # noqa: E402
 from lib.api import Api  # noqa: E402
 from lib.cli import CACHE, E2E, Missing, Place, Programs  # noqa: E402
 from lib.fork_server import ForkServer  # noqa: E402
@@ -68,21 +69,21 @@ class Extra:
 # The longest rows first, so that none of them runs alone at the end.
 EXTRA = (
     Extra(fleet.NAME, "cli×api", fleet.play),
-    Extra(agents.NAME, "cli×api", agents.play),
-    Extra(terminal.NAME, "cli×api", terminal.play),
     Extra(terminal_steering.NAME, "cli×api", terminal_steering.play),
-    Extra(readme.NAME, "rs-sdk", readme.problems_of),
-    Extra(outlive.NAME, "cli×api", outlive.play),
-    Extra(server.NAME, "cli×api", server.problems_of),
-    Extra(trust.NAME, "cli×api", trust.problems_of),
-    Extra(run_command.NAME, "cli×api", run_command.problems_of),
-    Extra(sessions_repair.NAME, "cli×api", sessions_repair.problems_of),
-    Extra("sessions-made", "sessions", sessions.problems_of_made),
-    Extra(upgrade.NAME, "cli×api", upgrade.play),
-    Extra(damage.NAME, "cli×api", damage.play),
-    Extra(take_over.NAME, "cli×api", take_over.play),
+    Extra(terminal.NAME, "cli×api", terminal.play),
     Extra(terminal_more.NAME, "cli×api", terminal_more.play),
+    Extra(run_command.NAME, "cli×api", run_command.problems_of),
+    Extra(agents.NAME, "cli×api", agents.play),
+    Extra(outlive.NAME, "cli×api", outlive.play),
+    Extra("sessions-made", "sessions", sessions.problems_of_made),
+    Extra(sessions_repair.NAME, "cli×api", sessions_repair.problems_of),
+    Extra(take_over.NAME, "cli×api", take_over.play),
+    Extra(damage.NAME, "cli×api", damage.play),
+    Extra(server.NAME, "cli×api", server.problems_of),
     Extra(acp.NAME, "cli×api", acp.play),
+    Extra(upgrade.NAME, "cli×api", upgrade.play),
+    Extra(trust.NAME, "cli×api", trust.problems_of),
+    Extra(readme.NAME, "rs-sdk", readme.problems_of),
     Extra(parity.NAME, "ts-sdk", parity.problems_of),
 )
 
@@ -154,10 +155,22 @@ class Run:
         if ours:
             row.cell("rs-sdk").add(seen.problems)
         if theirs and scenario.has_twin:
-            their_place = Place.make(self.programs, self.root, f"{scenario.name}-py")
-            their_seen = twins.play(self.programs, their_place, scenario, "py")
-            problems = their_seen.problems + twins.differences(their_seen, their_place, seen, place)
-            row.cell("rs=py").add(self.known.unknown(scenario.name, list(dict.fromkeys(problems))))
+            their_run, problems = self._their_run(scenario)
+            if not problems:
+                problems = self.known.unknown(scenario.name, twins.differences(their_run, twins.normal(seen, place)))
+            row.cell("rs=py").add(problems)
+
+    def _their_run(self, scenario: Scenario) -> tuple[twins.Normal, list[str]]:
+        """The run of the official Python SDK, recorded or real, and its problems."""
+        is_recorded = recordings.ARE_USED and scenario.has_recording
+        if is_recorded and not self.options.record:
+            return recordings.read(scenario)
+        place = Place.make(self.programs, self.root, f"{scenario.name}-py")
+        seen = twins.play(self.programs, place, scenario, "py")
+        run = twins.normal(seen, place)
+        if is_recorded and not seen.problems:
+            recordings.write(scenario, run)
+        return run, seen.problems
 
     def _played(self, scenario: Scenario, who: str) -> tuple[Place, list[Record], list[str]]:
         """Runs a scenario with the real CLI (on the API stand-in) or with the agent stand-in."""
@@ -202,6 +215,8 @@ def options() -> argparse.Namespace:
                         help="only this scenario; `*` matches anything; repeatable")
     parser.add_argument("--column", action="append", choices=COLUMNS, help="only this column; repeatable")
     parser.add_argument("--keep", action="store_true", help="keep the output of the runs, and print its folder")
+    parser.add_argument("--record", action="store_true",
+                        help="run the official Python SDK for the column rs=py, and record its messages")
     parser.add_argument("--list", action="store_true", help="list the scenarios and exit")
     parser.add_argument("-v", "--verbose", action="store_true",
                         help="print progress, and tracebacks of the harness")
@@ -251,13 +266,16 @@ def report(opts: argparse.Namespace, extra: list[Extra], scenarios: list[Scenari
         with open(results, "a") as file:
             file.writelines(json.dumps(each) + "\n" for each in table.results(rows))
     stale = run.known.stale() if opts.everything else []
+    unused = recordings.left_over(scenarios) if opts.everything else []
     print(table.show(rows, opts.column))
     said = table.problems(rows)
     if said:
         print(said)
     for entry in stale:
         print(f"\ndifferences.toml: no longer occurs, remove it: {json.dumps(entry.what)} ({entry.scenario})")
-    last, fine = table.totals(rows, len(stale))
+    for path in unused:
+        print(f"\n{path}: no scenario is compared with it, remove it")
+    last, fine = table.totals(rows, len(stale) + len(unused))
     print(f"\n{last}")
     return 0 if fine else 1
 
@@ -271,10 +289,23 @@ def played(opts: argparse.Namespace, extra: list[Extra], scenarios: list[Scenari
             print(f"{row.name}: {outcome} ({row.seconds:.1f} s)", file=sys.stderr, flush=True)
         return row
 
+    # The former wait most of the time, the latter work: half of the workers begin with each.
+    queues = [deque(partial(run.extra, each) for each in extra), deque(partial(run.scenario, each) for each in scenarios)]
+
+    def work(first: int) -> list[Row]:
+        rows = []
+        for queue in (queues[first], queues[1 - first]):
+            while queue:
+                try:
+                    play = queue.popleft()
+                except IndexError:  # Another worker was faster.
+                    break
+                rows.append(one(play))
+        return rows
+
     with ThreadPoolExecutor(PARALLEL_MAX) as pool:
-        plays = [partial(run.extra, each) for each in extra] + [partial(run.scenario, each) for each in scenarios]
-        rows = sorted(pool.map(one, plays), key=lambda row: row.name)
-    return [row for row in rows if row.cells]
+        found = [row for rows in pool.map(work, [number % 2 for number in range(PARALLEL_MAX)]) for row in rows]
+    return sorted((row for row in found if row.cells), key=lambda row: row.name)
 
 
 if __name__ == "__main__":

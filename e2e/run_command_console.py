@@ -7,8 +7,12 @@ from __future__ import annotations
 
 import base64
 import concurrent.futures
+import json
+import os
 import re
+import signal
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from lib.api import Api
@@ -241,6 +245,10 @@ def _resumed(talk: Talk) -> list[str]:
         pane.wait_screen("› demo  1 of 1")
         pane.keys("Enter")
         pane.wait_screen(lambda screen: "Got the queued one." in screen and "❯" in screen)
+    # The CLI outlives its window, and must not outlive the tests.
+    for record in (talk.place.home / ".local/share/tidings/terminals").glob("*.json"):
+        with suppress(OSError, ValueError, KeyError):
+            os.kill(json.loads(record.read_text())["host_pid"], signal.SIGTERM)
     return problems
 
 

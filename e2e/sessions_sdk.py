@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,8 @@ class Compare:
     def __init__(self, tidings: str, config: Path, project: Path, scratch: Path) -> None:
         self.tidings, self.config, self.project, self.scratch = tidings, config, project, scratch
         self.problems: list[str] = []
+        # The files before each change.
+        self.before: Tree | None = None
 
     def same(self, what: str, ours: Any, theirs: Any) -> None:
         if ours != theirs:
@@ -121,7 +124,8 @@ class Compare:
         for copy in copies:
             shutil.rmtree(copy, ignore_errors=True)
             shutil.copytree(self.config / "projects", copy / "projects", symlinks=True)
-        before = Tree(copies[0])
+        if self.before is None:
+            self.before = Tree(copies[0])
         code = self.ours(*args, config=copies[0]).returncode
         os.environ["CLAUDE_CONFIG_DIR"] = str(copies[1])
         try:
@@ -131,22 +135,32 @@ class Compare:
             failed = True
         os.environ["CLAUDE_CONFIG_DIR"] = str(self.config)
         self.same(f"{name}, whether it fails", code in (2, 3), failed)
-        self.same(name, Tree(copies[0]).since(before), Tree(copies[1]).since(before))
+        self.same(name, Tree(copies[0]).since(self.before), Tree(copies[1]).since(self.before))
 
 
 class Tree:
     """The files of a configuration folder: modes, and lines as JSON."""
 
     def __init__(self, root: Path) -> None:
-        self.files: dict[str, tuple[int, list[Any]]] = {}
+        self.files: dict[str, tuple[int, bytes]] = {}
         for path in sorted(root.rglob("*")):
             if path.is_file():
-                text = path.read_bytes().decode(errors="surrogateescape")
-                self.files[str(path.relative_to(root))] = (path.stat().st_mode & 0o777, [_line(x) for x in text.split("\n")])
+                self.files[str(path.relative_to(root))] = (path.stat().st_mode & 0o777, path.read_bytes())
+
+    @cached_property
+    def text(self) -> str:
+        """All of it, in which old ids and times are found."""
+        return json.dumps({path: self.content(path) for path in self.files})
+
+    def content(self, path: str) -> tuple[int, list[Any]] | None:
+        if path not in self.files:
+            return None
+        mode, text = self.files[path]
+        return mode, [_line(line) for line in text.decode(errors="surrogateescape").split("\n")]
 
     def since(self, before: Tree) -> dict[str, Any]:
         """The changes, with the same names for new ids and for the current time on both sides."""
-        old = json.dumps(before.files)
+        old = before.text
         names: dict[str, str] = {}
 
         def renamed(match: re.Match[str]) -> str:
@@ -154,8 +168,9 @@ class Tree:
             return found if found in old else names.setdefault(found, f"new-{len(names)}")
 
         changed: dict[str, Any] = {}
-        for path, content in self.files.items():
-            if before.files.get(path) == content:
+        for path, raw in self.files.items():
+            # Equal bytes need no decoding.
+            if before.files.get(path) == raw or before.content(path) == (content := self.content(path)):
                 continue
             text = json.dumps(content[1], sort_keys=True)
             fresh = re.sub(r'"timestamp": "([^"]*)"', lambda m: m.group() if m.group(1) in old else '"timestamp": "now"', text)
@@ -280,6 +295,8 @@ def _short(value: Any) -> str:
 
 
 def main() -> int:
+    # Problems may contain lone surrogates.
+    sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     tidings, what, *rest = sys.argv[1:]
     if what == "made":
         scratch = Path(rest[0])

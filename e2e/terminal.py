@@ -23,7 +23,7 @@ from typing import Any
 from lib.api import Api
 from lib.cli import E2E, OTHER_CLAUDE, Place, Programs
 from lib.serve import Server
-from lib.terminal import SECONDS_MAX, Pane, Terminal
+from lib.terminal import SECONDS_MAX, Pane, Terminal, poll_seconds
 from lib.web import Web
 
 NAME = "terminal"
@@ -33,7 +33,6 @@ RACES = 4
 RACE_SECONDS = (0.2, 0.5)
 # Limit in seconds for showing a new session. Checked with `BARS=1`, on an idle machine.
 SHOWN_SECONDS_MAX = 2
-POLL_SECONDS = 0.03
 # Time that a hook waits for a reply of the server, in milliseconds.
 REPLY_MS = 4000
 MANUAL = ["--permission-mode", "default"]
@@ -317,12 +316,12 @@ class Run:
 
     def wait(self, look: Callable[[], Any], what: str) -> Any:
         """Waits until `look` returns something."""
-        until = time.monotonic() + SECONDS_MAX
+        began = time.monotonic()
         while not (found := look()):
-            if time.monotonic() > until:
+            if time.monotonic() > began + SECONDS_MAX:
                 screen = f"; the screen:\n{self._terminal.screen()}" if self._terminal else ""
                 raise RuntimeError(f"{what} did not come within {SECONDS_MAX} s{screen}")
-            time.sleep(POLL_SECONDS)
+            time.sleep(poll_seconds(began))
         return found
 
     def differences(self) -> list[str]:

@@ -17,9 +17,9 @@ from typing import Any
 
 from lib.api import Api
 from lib.cli import OTHER_CLAUDE, Place, Programs
-from lib.terminal import COLUMNS, LINES, SECONDS_MAX, Pane
+from lib.terminal import COLUMNS, LINES, POLL_SECONDS, SECONDS_MAX, Pane
 from lib.web import Socket, Web
-from terminal import DIALOG, DONE, MANUAL, POLL_SECONDS, SCRIPT, HostedTerminal, Run, environment
+from terminal import DIALOG, DONE, MANUAL, SCRIPT, HostedTerminal, Run, environment
 
 NAME = "terminal-steering"
 SLOW = "That was slow"

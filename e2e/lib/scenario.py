@@ -59,6 +59,15 @@ class Scenario:
     @property
     def has_twin(self) -> bool:
         """True if the official Python SDK supports this too."""
+        return bool(self._python)
+
+    @property
+    def has_recording(self) -> bool:
+        """True if the run of the official Python SDK is recorded."""
+        return self._python is True
+
+    @property
+    def _python(self) -> bool | str:
         return json.loads((self.folder / "sdk.json").read_text()).get("python", True)
 
 

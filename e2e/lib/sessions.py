@@ -6,7 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from .cli import CACHE, E2E, Place, Programs
+from .cli import E2E, Place, Programs
 
 SECONDS_MAX = 300
 
@@ -28,10 +28,10 @@ def problems_of_made(programs: Programs, root: Path) -> list[str]:
 
 
 def _run(programs: Programs, args: list[str]) -> list[str]:
-    command = [str(CACHE / "venv/bin/python"), "-B", str(E2E / "sessions_sdk.py"), str(programs.tidings), *args]
+    command = [*programs.python, str(E2E / "sessions_sdk.py"), str(programs.tidings), *args]
     # As root the files belong to another user, and git needs permission to read them.
     git = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
-    env = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "PYTHONIOENCODING": "utf-8:backslashreplace", **git}
+    env = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", **git}
     try:
         done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=SECONDS_MAX, check=False)
     except subprocess.TimeoutExpired:

@@ -16,7 +16,7 @@ from .cli import OTHER_CLAUDE, Place
 
 # Waits end as soon as their condition holds; the limit is for a slow machine.
 SECONDS_MAX = 30
-POLL_SECONDS = 0.03
+POLL_SECONDS, POLL_SECONDS_MAX = 0.03, 0.1
 COMMAND_SECONDS_MAX = 10
 # Longer than a dialog takes to close, so that no key is pressed twice.
 AGAIN_SECONDS = 0.5
@@ -27,6 +27,11 @@ set -g status off
 set -g focus-events on
 set -g default-terminal screen-256color
 """
+
+
+def poll_seconds(began: float) -> float:
+    """Pause before the next look of a wait that began at this time. Each look starts a process: later ones are rarer."""
+    return min(POLL_SECONDS + (time.monotonic() - began) / 10, POLL_SECONDS_MAX)
 
 
 class Pane:
@@ -125,11 +130,11 @@ class Pane:
 
     def wait(self, look: Callable[[], Any], what: str, seconds_max: float = SECONDS_MAX) -> Any:
         """Waits until `look` returns something; the error contains the screen."""
-        until = time.monotonic() + seconds_max
+        began = time.monotonic()
         while not (found := look()):
-            if time.monotonic() > until:
+            if time.monotonic() > began + seconds_max:
                 raise RuntimeError(f"{what} did not come within {seconds_max:g} s; the screen:\n{self.screen()}")
-            time.sleep(POLL_SECONDS)
+            time.sleep(poll_seconds(began))
         return found
 
     def close(self) -> None:

@@ -27,6 +27,9 @@ from .compare import INTERNAL_FRAMES, INTERNAL_KEYS
 from .scenario import Scenario, write_script
 
 SECONDS_MAX = 60
+KINDS = ("message", "call", "reply")
+# Normalised messages, requests, replies and texts of errors.
+Normal = tuple[list[Any], list[Any], list[Any], list[Any]]
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 # Keys whose values are ids of another form, which may also occur inside other texts.
 ID_KEYS = {"message_id", "request_id", "task_id", "agent_id", "agentId", "prompt_id", "run_id", "runId"}
@@ -36,7 +39,7 @@ SIZE_KEYS = {"input_tokens", "inputTokens", "costUSD", "total_cost_usd", "total_
 # The CLI's own texts with parts that are generated anew each time.
 MADE_UP = [
     (re.compile(r"127\.0\.0\.1:\d+"), "@API@"),
-    (re.compile(r"((?:total_tokens|duration_ms): )\d+"), r"\1@SIZE@"),
+    (re.compile(r"((?:total_tokens|subagent_tokens|duration_ms): )\d+"), r"\1@SIZE@"),
     (re.compile(r"plans/[a-z-]+\.md"), "plans/@PLAN@.md"),
     (re.compile(r"(Total duration \(\w+\): +)\d+s"), r"\1@TIME@"),
 ]
@@ -143,11 +146,10 @@ def unmet(parts: list[list[dict[str, Any]]], expected: list[dict[str, Any]]) -> 
 # The comparison
 
 
-def differences(theirs: Lines, their_place: Place, ours: Lines, our_place: Place) -> list[str]:
+def differences(theirs: Normal, ours: Normal) -> list[str]:
     """Differences of our SDK, one sentence each."""
     found: list[str] = []
-    left, right = normal(theirs, their_place), normal(ours, our_place)
-    for what, a, b in zip(("message", "call", "reply"), left[:3], right[:3]):
+    for what, a, b in zip(KINDS, theirs[:3], ours[:3]):
         names_a, names_b = [name(what, each) for each in a], [name(what, each) for each in b]
         for tag, a1, a2, b1, b2 in difflib.SequenceMatcher(None, names_a, names_b, autojunk=False).get_opcodes():
             if tag == "equal":
@@ -156,8 +158,8 @@ def differences(theirs: Lines, their_place: Place, ours: Lines, our_place: Place
                 continue
             found += [f"only theirs {what} {called}" for called in names_a[a1:a2]]
             found += [f"only ours {what} {called}" for called in names_b[b1:b2]]
-    if len(left[3]) != len(right[3]):
-        found.append(f"other errors: theirs {left[3]}, ours {right[3]}")
+    if len(theirs[3]) != len(ours[3]):
+        found.append(f"other errors: theirs {theirs[3]}, ours {ours[3]}")
     return list(dict.fromkeys(found))
 
 
@@ -201,7 +203,7 @@ def _short(value: Any) -> str:
     return text if len(text) < 160 else text[:160] + "…"
 
 
-def normal(lines: Lines, place: Place) -> tuple[list[dict[str, Any]], ...]:
+def normal(lines: Lines, place: Place) -> Normal:
     """The lines without the parts that must vary."""
     internal = {kind.split(":")[0] for kind in INTERNAL_FRAMES if ":" not in kind}
     messages = [each for each in lines.messages if each["type"] not in internal]
@@ -212,6 +214,7 @@ def normal(lines: Lines, place: Place) -> tuple[list[dict[str, Any]], ...]:
     parts = [[_plain(each) for each in part] for part in parts]
     names = _names(parts)
     root, dashed = str(place.root), re.sub(r"[^a-zA-Z0-9]", "-", str(place.root))
+    programs = str(place.programs.claude.parent)
     ids = re.compile("|".join(map(re.escape, sorted(names, key=len, reverse=True))) or r"\Z.")
 
     def rename(value: Any) -> Any:
@@ -221,13 +224,14 @@ def normal(lines: Lines, place: Place) -> tuple[list[dict[str, Any]], ...]:
             return [rename(inner) for inner in value]
         if isinstance(value, str):
             value = ids.sub(lambda found: names[found.group()], value)
-            value = value.replace(root, "@ROOT@").replace(dashed, "@ROOT@")
+            value = value.replace(root, "@ROOT@").replace(dashed, "@ROOT@").replace(programs, "@PROGRAMS@")
             for pattern, word in MADE_UP:
                 value = pattern.sub(word, value)
             return value
         return value
 
-    return tuple(rename(part) for part in parts)
+    messages, calls, replies, errors = (rename(part) for part in parts)
+    return messages, calls, replies, errors
 
 
 def _joined(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -293,7 +297,7 @@ def _names(parts: list[Any]) -> dict[str, str]:
             for found in whole + UUID.findall(value):
                 names.setdefault(found, f"<{path}>")
 
-    for what, part in zip(("message", "call", "reply"), parts):
+    for what, part in zip(KINDS, parts):
         for each in part:
             called = str(each.get("type", what))
             counts[called] = counts.get(called, 0) + 1

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { accessibility } from "../lib/browser.mjs";
 import { allow, button, pressUntilGone, stage } from "../lib/setup.mjs";
 
-const WORDS = "It goes on and on, one word after the other. ".repeat(30);
+const WORDS = "It goes on and on, one word after the other. ".repeat(600);
 const PLAN = Array.from({ length: 60 }, (_, at) => `${at + 1}. Step ${at + 1} of the plan`).join("\\n");
 const LINES = Array.from({ length: 20_000 }, (_, at) => `line ${at + 1} of many`).join("\\n");
 const SCRIPT = `

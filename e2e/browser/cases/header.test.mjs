@@ -11,7 +11,7 @@ const SCRIPT = `
 [[turn]]
 when = { last_contains = "slowly" }
 repeat = true
-text = "${"It goes on and on, one word after the other. ".repeat(40)}"
+text = "${"It goes on and on, one word after the other. ".repeat(600)}"
 pace = { chunk_chars = 8, chunk_delay_ms = 40 }
 
 [[turn]]

@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { accessibility } from "../lib/browser.mjs";
 import { button, stage } from "../lib/setup.mjs";
 
-const WORDS = "It goes on and on, one word after the other. ".repeat(40);
+const WORDS = "It goes on and on, one word after the other. ".repeat(600);
 const SCRIPT = `
 [pace]
 chunk_chars = 8

@@ -30,6 +30,9 @@ const FULL = { executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args
 /** The same engine without windows, tabs and notifications. It takes half the time of the processor. */
 const SHELL = { ...FULL, executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium-headless-shell" };
 
+/** Limit for a hang, on a busy machine too. */
+const WAIT_MS_MAX = 60_000;
+
 /** The browser of the run, if it has one for all files, or else a browser of its own. Closing the former closes its contexts only. */
 export function launch() {
   return process.env.BROWSER_ADDRESS ? chromium.connect(process.env.BROWSER_ADDRESS) : chromium.launch(SHELL);
@@ -63,6 +66,7 @@ export async function visit(browser, server, { path = "", scopes, ...options } =
 /** A browser context of its own, with empty storage. */
 export async function newContext(browser, options = {}) {
   const context = await browser.newContext({ ...DESKTOP, serviceWorkers: "block", ...options });
+  context.setDefaultTimeout(WAIT_MS_MAX);
   if (process.env.FRESH_PAGE === "1") await freshPage(context);
   return context;
 }
@@ -99,9 +103,12 @@ const AWAY = /net::ERR_(CONNECTION_[A-Z_]+|SOCKET_NOT_CONNECTED|EMPTY_RESPONSE|I
 export async function open(context, address) {
   const page = await context.newPage();
   page.wrong = [];
+  page.addresses = new Map();
   page.on("pageerror", (error) => page.wrong.push(`error: ${error.stack ?? error}`));
   page.on("console", (message) => {
-    if (message.type() === "error" && !AWAY.test(message.text())) page.wrong.push(`console: ${message.text()}`);
+    if (message.type() !== "error" || AWAY.test(message.text())) return;
+    page.wrong.push(`console: ${message.text()}`);
+    page.addresses.set(page.wrong.at(-1), message.location().url);
   });
   await page.addInitScript(() => {
     window.violations = [];
@@ -120,5 +127,6 @@ export async function accessibility(page, rules) {
 
 /** All errors of a page, including reports of the content security policy. */
 export async function trouble(page) {
-  return [...page.wrong, ...(await page.evaluate(() => window.violations))];
+  const wrong = page.wrong.map((line) => (page.addresses.has(line) ? `${line} (${page.addresses.get(line)})` : line));
+  return [...wrong, ...(await page.evaluate(() => window.violations))];
 }
