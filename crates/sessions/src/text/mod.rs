@@ -3,7 +3,7 @@
 //! Claude Code interprets a prompt: `@path` reads a file unasked, `/config` changes the settings of the user,
 //! and in a terminal `!` runs a command. So a text of a caller without the scope `admin` is data: it is
 //! marked as such where the agent heeds the mark, and refused with the missing scope where a form in it would
-//! be interpreted. Every way to an agent asks [`admit`]; docs/security.md has the table.
+//! be interpreted. Every way to an agent asks `admit`; docs/security.md has the table.
 
 mod commands;
 mod forms;
