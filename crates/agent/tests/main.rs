@@ -21,3 +21,4 @@ mod shapes;
 mod shell_agreement;
 mod snapshots;
 mod support;
+mod unasked;

@@ -17,7 +17,7 @@ pub(crate) use NotForwarded as Forwarded;
 #[derive(Debug, Clone)]
 pub enum NoFleet {}
 
-/// What a server does in its fleet.
+/// Roles of a server in its fleet.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum MemberKind {
     Node,

@@ -48,11 +48,6 @@ impl Table {
         self.line(cells, &last);
     }
 
-    /// The width of the last column.
-    pub fn room(&self) -> usize {
-        self.room
-    }
-
     /// The lines of the table.
     pub fn into_text(self) -> String {
         self.text

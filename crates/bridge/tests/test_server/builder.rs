@@ -29,7 +29,7 @@ type Set<T> = Arc<dyn Fn(&mut T) + Send + Sync>;
 type FindCaller = Arc<dyn Fn(&str) -> Option<Caller> + Send + Sync>;
 type SetServer = Arc<dyn Fn(Server, &str) -> Server + Send + Sync>;
 
-/// What a server offers to clients.
+/// Endpoints that a server has for clients.
 #[derive(Clone)]
 pub(super) enum Offer {
     /// Nothing: the test calls its sessions.
@@ -123,7 +123,7 @@ impl Builder {
         self
     }
 
-    /// What sessions take from the authentication, such as trusted folders.
+    /// Changes of the configuration of sessions that follow from the authentication, such as trusted folders.
     pub(crate) fn rules(mut self, set: fn(&mut Config, &Auth)) -> Self {
         self.rules = set;
         self
