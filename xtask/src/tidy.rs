@@ -19,7 +19,6 @@ mod recipes;
 mod side_effects;
 mod skipped_tests;
 mod type_names;
-mod unnamed_actors;
 
 use crate::Outcome;
 use crate::graph::Graph;
@@ -47,7 +46,6 @@ const TREE_RULES: &[TreeRule] = &[
     pins::check,
     recipes::check,
     type_names::check,
-    unnamed_actors::check,
 ];
 
 /// Rules for the dependency graph.
