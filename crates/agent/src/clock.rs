@@ -1,3 +1,5 @@
+//! Source of the current time, which tests replace.
+
 use std::fmt;
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! The name of the agent in messages about it.
+
 use std::fmt;
 use std::sync::Arc;
 

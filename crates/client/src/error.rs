@@ -1,3 +1,5 @@
+//! The error of the SDK: a kind, a message and a hint.
+
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;

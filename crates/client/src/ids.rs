@@ -1,3 +1,5 @@
+//! The source of ids, which tests replace.
+
 use std::fmt;
 use std::sync::Arc;
 

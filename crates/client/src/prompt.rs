@@ -1,3 +1,5 @@
+//! A prompt to the model: a text or blocks, with a priority and an id.
+
 use tidings_protocol::messages::{Content, ContentBlock, Message, Priority, UserMessage};
 
 use crate::ids::Ids;

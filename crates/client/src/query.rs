@@ -1,3 +1,5 @@
+//! One prompt, or a stream of prompts, as a stream of messages.
+
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};

@@ -1,3 +1,5 @@
+//! The error of the fleet: a kind, a message and a hint.
+
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! Names of fleets and nodes, and the subjects that are made from them.
+
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;

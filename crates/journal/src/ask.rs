@@ -1,3 +1,5 @@
+//! Pending requests, and what settles them.
+
 use std::sync::Arc;
 
 use jiff::Timestamp;

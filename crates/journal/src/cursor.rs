@@ -1,3 +1,5 @@
+//! Position in a session's events, `epoch:seq`.
+
 use std::fmt;
 use std::str::FromStr;
 

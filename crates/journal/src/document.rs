@@ -1,3 +1,5 @@
+//! Small documents of the server, such as items of the inbox.
+
 use std::sync::Arc;
 
 use super::JournalError;

@@ -1,3 +1,5 @@
+//! The error of a journal: a kind, a message and a hint.
+
 use std::error::Error;
 use std::fmt;
 use std::path::Path;

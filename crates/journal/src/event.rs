@@ -1,3 +1,5 @@
+//! Events: as they are appended, and as they are stored.
+
 use std::sync::Arc;
 
 use jiff::Timestamp;

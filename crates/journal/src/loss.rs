@@ -1,3 +1,5 @@
+//! A report of what the journal held and does not hold any more.
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};

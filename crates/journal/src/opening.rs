@@ -1,3 +1,5 @@
+//! Inputs for opening a journal, and how it was left.
+
 use super::Epoch;
 
 /// Inputs for opening a journal, which has no clock and no randomness of its own.

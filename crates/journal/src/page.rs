@@ -1,3 +1,5 @@
+//! Pages of events, and the verdict on a reader's cursor.
+
 use std::sync::Arc;
 
 use super::{Ask, Cursor, Epoch, Event, Session};

@@ -1,3 +1,5 @@
+//! Projects: folders that do not nest, each with its current session.
+
 use jiff::Timestamp;
 
 use super::{ErrorKind, JournalError, Key};

@@ -1,3 +1,5 @@
+//! Events of a session that another server owns, as a unit to store.
+
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;

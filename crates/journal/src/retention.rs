@@ -1,3 +1,5 @@
+//! Limits for the events that a session keeps, and the walk that removes the oldest.
+
 use jiff::Timestamp;
 
 /// Limits for the events that a session keeps. Each one that is set is a bound; the tightest one counts.

@@ -1,3 +1,5 @@
+//! Sessions: their names, their rows and the right to write them.
+
 use std::collections::BTreeMap;
 use std::fmt;
 

@@ -1,3 +1,5 @@
+//! The error of a line that is not a frame or an entry.
+
 use std::fmt;
 
 /// Decoding error: a line that is not a frame (or entry), with the kind of fault, its offset and an excerpt.

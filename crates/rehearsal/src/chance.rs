@@ -1,3 +1,5 @@
+//! Pseudo-random numbers that their seed reproduces.
+
 /// Pseudo-random numbers that their seed reproduces (`SplitMix64`), for stand-ins and tests.
 #[derive(Debug, Clone)]
 pub struct Chance(u64);

@@ -1,3 +1,5 @@
+//! The error of this crate: a kind, a message and a hint.
+
 use std::io;
 use std::path::{Path, PathBuf};
 

@@ -1,3 +1,5 @@
+//! Findings about lines of session files: rule, severity and position.
+
 use std::fmt;
 
 /// Position in a file.

@@ -1,3 +1,5 @@
+//! Tests of the dependency graph: metadata and the lines of packages.
+
 use super::*;
 
 const METADATA: &str = r#"{

@@ -1,3 +1,5 @@
+//! Tests of the source reader: comments, literals and tests are blanked.
+
 use super::*;
 
 /// The remaining text with runs of blanks collapsed.

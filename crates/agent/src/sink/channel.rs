@@ -1,3 +1,5 @@
+//! A sink that sends events to another task through a channel.
+
 use futures_core::future::BoxFuture;
 use tidings_protocol::ui::UiMessage;
 use tokio::sync::mpsc;

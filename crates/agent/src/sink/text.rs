@@ -1,3 +1,5 @@
+//! A sink that writes the conversation as plain text, for programs without a front end.
+
 use std::fmt;
 use std::io::Write;
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! A connection as its requests see it: its slot on the server, and the process at its other end.
+
 use std::fmt;
 use std::sync::Arc;
 

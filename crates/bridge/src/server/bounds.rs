@@ -1,3 +1,5 @@
+//! Limits for clients: connections, times, and the open files that they need.
+
 use std::time::Duration;
 
 #[cfg(unix)]

@@ -1,3 +1,5 @@
+//! Messages of Web Push and the buttons in them, up to a decision.
+
 use std::time::Duration;
 
 use base64::Engine as _;

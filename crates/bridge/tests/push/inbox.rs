@@ -1,3 +1,5 @@
+//! The inbox: its order, what was read, the folders that a client sees, and restarts.
+
 use serde_json::json;
 
 use super::test_server::*;

@@ -1,3 +1,5 @@
+//! Rules of delivery: visible tabs, quiet hours, pauses that a service asks for, and other targets.
+
 use std::time::Duration;
 
 use axum::Router;

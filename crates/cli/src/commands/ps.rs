@@ -1,3 +1,5 @@
+//! `tidings ps`: lists the sessions of the server.
+
 use std::collections::BTreeMap;
 
 use clap::Args;

@@ -1,3 +1,5 @@
+//! `tidings resume`: continues a session with `claude` in this terminal.
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 

@@ -1,3 +1,5 @@
+//! `tidings send`: sends a prompt to a session of the server.
+
 use std::io::{self, IsTerminal as _};
 
 use clap::Args;

@@ -1,3 +1,5 @@
+//! `tidings set`: changes settings of a session of the server.
+
 use clap::{ArgGroup, Args, ValueEnum};
 use tidings_api::{PatchSession, SessionView};
 use tidings_commands::error::Exit;

@@ -1,3 +1,5 @@
+//! `tidings start`: starts a session on the server, or resumes one from disk.
+
 use std::env;
 use std::path::{Path, PathBuf};
 

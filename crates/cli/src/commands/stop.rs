@@ -1,3 +1,5 @@
+//! `tidings stop`: stops a session of the server, or interrupts its turn.
+
 use clap::Args;
 use tidings_api::{Accepted, CommandRequest, ServerPhase, SessionView};
 use tidings_commands::error::Exit;

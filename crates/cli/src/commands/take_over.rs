@@ -1,3 +1,5 @@
+//! `tidings take-over`: continues a session of a terminal on the server.
+
 use clap::Args;
 use tidings_api::{Accepted, CommandRequest, SessionView};
 use tidings_commands::error::Exit;

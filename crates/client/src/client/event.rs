@@ -1,3 +1,5 @@
+//! Events of a session for its subscribers, and the end of a turn.
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,3 +1,5 @@
+//! A conversation with Claude Code: one process, many turns.
+
 mod cli_requests;
 mod closing;
 mod connect;

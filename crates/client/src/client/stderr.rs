@@ -1,3 +1,5 @@
+//! The end of the process's stderr, for error messages.
+
 use std::collections::VecDeque;
 
 use crate::limits::STDERR_TAIL_BYTES;

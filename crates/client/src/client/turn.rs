@@ -1,3 +1,5 @@
+//! The turn of a prompt, as a stream of its frames.
+
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};

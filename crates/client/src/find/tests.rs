@@ -1,3 +1,4 @@
+//! Tests of the search for `claude`, and of the versions that are accepted.
 #![cfg(unix)]
 
 use std::fs;

@@ -1,3 +1,5 @@
+//! The context of a request that a handler answers.
+
 use tokio_util::sync::CancellationToken;
 
 use crate::client::Client;

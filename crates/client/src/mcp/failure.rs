@@ -1,3 +1,5 @@
+//! The error of a tool, as a text for the model.
+
 use std::error::Error;
 
 use rmcp::ErrorData;

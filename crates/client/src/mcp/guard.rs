@@ -1,3 +1,5 @@
+//! A wrapper of an MCP server that catches panics, and ends with the connection.
+
 use std::borrow::Cow;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! A named set of tools, as an MCP server.
+
 use std::time::Duration;
 
 use rmcp::model::{

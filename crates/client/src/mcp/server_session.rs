@@ -1,3 +1,5 @@
+//! An MCP server in one session, and its connections.
+
 use std::sync::Arc;
 
 use futures_core::future::BoxFuture;

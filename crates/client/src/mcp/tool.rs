@@ -1,3 +1,5 @@
+//! A tool that the model can call: a name, a description and an async function.
+
 use std::fmt;
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! The plan of a start: program, arguments, environment and handshake.
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;

@@ -1,3 +1,5 @@
+//! The process of a pooled conversation while a caller uses it.
+
 use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,3 +1,5 @@
+//! Processes that are started ahead of demand, and conversations that are parked while idle.
+
 mod lease;
 mod permit;
 mod session;

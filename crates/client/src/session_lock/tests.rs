@@ -1,3 +1,5 @@
+//! Tests of the session lock: one writer, killed holders, and sessions that `claude` itself has open.
+
 use std::process::{Command, Stdio};
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Splits the bytes of a stream into lines for a transport.
+
 use tidings_protocol::Frame;
 use tidings_protocol::ndjson::{Line, Splitter};
 

@@ -1,3 +1,5 @@
+//! A transport that plays a recording of the CLI's output.
+
 use std::collections::VecDeque;
 use std::io;
 use std::path::Path;

@@ -1,3 +1,5 @@
+//! The processes, tasks and open files that sessions use.
+
 /// The resources that sessions use.
 #[derive(Debug, Default)]
 pub(crate) struct Resources {

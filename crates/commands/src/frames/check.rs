@@ -1,3 +1,5 @@
+//! `tidings frames check`: decodes every line, counts the kinds and reports invalid lines.
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

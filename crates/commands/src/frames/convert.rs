@@ -1,3 +1,5 @@
+//! `tidings frames convert`: writes frames or session lines in another format.
+
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};

@@ -1,3 +1,5 @@
+//! `tidings frames echo`: decodes every line and writes it back byte for byte.
+
 use std::path::PathBuf;
 
 use clap::Args;

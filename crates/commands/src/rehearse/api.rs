@@ -1,3 +1,5 @@
+//! `tidings rehearse api`: serves the stand-in for the Messages API.
+
 use std::io::{self, Read as _, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

@@ -1,3 +1,5 @@
+//! `tidings rehearse record`: runs a command and records both sides of its streams.
+
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};

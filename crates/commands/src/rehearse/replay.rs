@@ -1,3 +1,5 @@
+//! `tidings rehearse replay`: plays the CLI's side of a recording.
+
 use std::io::BufRead as _;
 use std::path::PathBuf;
 use std::thread;

@@ -1,3 +1,5 @@
+//! Answers of the user at the terminal, passed to the session.
+
 use jiff::Timestamp;
 use tidings_agent::AskKey;
 use tidings_agent::permissions::{Answer, Response, Scope};

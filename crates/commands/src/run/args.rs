@@ -1,3 +1,5 @@
+//! Arguments of `tidings run`, and the options that are passed on to `claude`.
+
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};

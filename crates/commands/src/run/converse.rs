@@ -1,3 +1,5 @@
+//! One prompt, or a conversation with a queue of prompts.
+
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! JSON output of `tidings run`: the frames as Claude Code wrote them.
+
 use std::io::{self, IsTerminal as _, Write as _};
 
 use tidings::{Event, Frame, Kind, Subscriber};

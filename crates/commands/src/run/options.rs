@@ -1,3 +1,5 @@
+//! Options of a session, from the arguments of `tidings run`.
+
 use tidings::options::{SettingSource, ToolSet};
 use tidings::{Options, SessionOwner, SystemPrompt};
 use tidings_transcript::ErrorKind;

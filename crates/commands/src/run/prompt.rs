@@ -1,3 +1,5 @@
+//! The first prompt of `tidings run`: from the command line, a pipe or both.
+
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;

@@ -1,3 +1,5 @@
+//! The turns of `tidings run`, with requests, signals and the screen.
+
 use std::io;
 use std::time::{Duration, Instant};
 

@@ -1,3 +1,5 @@
+//! `tidings sessions archive`: stores, lists and restores compressed copies.
+
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

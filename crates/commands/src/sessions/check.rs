@@ -1,3 +1,5 @@
+//! `tidings sessions check`: validates session files.
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::ops::ControlFlow;

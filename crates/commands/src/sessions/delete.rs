@@ -1,3 +1,5 @@
+//! `tidings sessions delete`: deletes a session with all of its files.
+
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::Path;

@@ -1,3 +1,5 @@
+//! `tidings sessions du`: disk usage by project, session and kind of entry.
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write as _;

@@ -1,3 +1,5 @@
+//! `tidings sessions export`: writes a session as Markdown, HTML, JSON, its own lines or events.
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;

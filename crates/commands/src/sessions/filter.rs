@@ -1,3 +1,5 @@
+//! Arguments that select sessions by project and time.
+
 use std::time::SystemTime;
 
 use clap::Args;

@@ -1,3 +1,5 @@
+//! `tidings sessions fork`: copies a session, to continue from the copy.
+
 use std::ffi::OsString;
 
 use jiff::Timestamp;

@@ -1,3 +1,5 @@
+//! `tidings sessions index`: builds, shows and removes the full-text index.
+
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;

@@ -1,3 +1,5 @@
+//! `tidings sessions info`: metadata of sessions, as the official SDKs return it.
+
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 

@@ -1,3 +1,5 @@
+//! `tidings sessions list`: the sessions of all projects, newest first.
+
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::path::PathBuf;

@@ -1,3 +1,5 @@
+//! `tidings sessions messages`: the messages of a session, as the official SDKs return them.
+
 use std::ffi::OsString;
 
 use tidings_transcript::manage::{Page, SessionFile, SessionMessage, session_messages, subagent_messages};

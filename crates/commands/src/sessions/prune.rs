@@ -1,3 +1,5 @@
+//! `tidings sessions prune`: removes old sessions, after showing them.
+
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -1,3 +1,5 @@
+//! `tidings sessions rename`: sets the title of a session.
+
 use serde::Serialize;
 use tidings_transcript::manage::{SessionFile, rename_session};
 

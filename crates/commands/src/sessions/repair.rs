@@ -1,3 +1,5 @@
+//! `tidings sessions repair`: writes a repaired copy of a session file.
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -1,3 +1,5 @@
+//! Folders and output format of every command on stored sessions, and the look-up of a session by name.
+
 use std::env;
 use std::ffi::OsStr;
 use std::path::PathBuf;

@@ -1,3 +1,5 @@
+//! `tidings sessions search`: searches the text of all sessions.
+
 use clap::ValueEnum;
 use jiff::Zoned;
 use tidings_transcript::Error;

@@ -1,3 +1,5 @@
+//! `tidings sessions show`: prints the conversation of a session.
+
 use std::ffi::OsString;
 
 use clap::{Args, ValueEnum};

@@ -1,3 +1,5 @@
+//! `tidings sessions subagents`: lists the sub-agents of a session.
+
 use std::ffi::OsString;
 
 use serde::Serialize;

@@ -1,3 +1,5 @@
+//! `tidings sessions tag`: sets or removes the tag of a session.
+
 use serde::Serialize;
 use tidings_transcript::manage::{SessionFile, tag_session};
 

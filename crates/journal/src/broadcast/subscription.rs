@@ -1,3 +1,5 @@
+//! One subscriber's position in the events of a session.
+
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;

@@ -1,3 +1,5 @@
+//! Checks of pending requests: one answer wins, and it is stored with its event.
+
 use std::sync::Arc;
 
 use serde_json::json;

@@ -1,3 +1,5 @@
+//! Checks of events: numbers, fences, pages, cursors and bytes.
+
 use std::sync::{Arc, Mutex};
 
 use super::{Stage, at, client, delta, durable, kind};

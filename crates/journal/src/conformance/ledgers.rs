@@ -1,3 +1,5 @@
+//! Checks of projects, documents and the audit log.
+
 use super::{Stage, at};
 use crate::{AUDIT_START, AuditDraft, Document, DocumentChange, ErrorKind, ProjectFolder, verify_audit};
 

@@ -1,3 +1,5 @@
+//! Checks of replicas: the owner's numbers, gaps and epochs.
+
 use std::sync::{Arc, Mutex};
 
 use super::{Stage, at, client, delta, durable, key};

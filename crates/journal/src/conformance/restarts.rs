@@ -1,3 +1,5 @@
+//! Checks of restarts: after a stop, a kill and the loss of the machine.
+
 use super::{Stage, at, client, delta, durable};
 use crate::{Cursor, ErrorKind, Max, Novelty, Verdict};
 

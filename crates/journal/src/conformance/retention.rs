@@ -1,3 +1,5 @@
+//! Checks of retention: bounds, the floor, and what is kept in any case.
+
 use std::sync::Arc;
 
 use tidings_protocol::ui::RequestOutcome;

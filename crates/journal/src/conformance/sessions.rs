@@ -1,3 +1,5 @@
+//! Checks of sessions: names, creation, counts, changes and deletion.
+
 use std::collections::BTreeMap;
 
 use super::{Stage, at, client, durable, key};

@@ -1,3 +1,5 @@
+//! Entries of the model.
+
 use super::{Chained, EntryMessage};
 use crate::json::{Json, object, open_string};
 use crate::messages::{AssistantError, RateLimitInfo};

@@ -1,3 +1,5 @@
+//! Entries with additional context for the model.
+
 use super::Chained;
 use crate::json::{Json, object};
 

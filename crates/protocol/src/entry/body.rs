@@ -1,3 +1,5 @@
+//! An entry as an owned value, by its kind.
+
 use super::{
     AgentColor, AgentName, AgentSetting, AiTitle, ApiRequest, ApiRequestBlob, ApiRequestShape,
     AssistantEntry, AtisLatch, AttachmentEntry, BridgeSession, CompactSystemEntry, ContentReplacement,

@@ -1,3 +1,5 @@
+//! An entry that borrows its line, decoded on demand.
+
 use std::borrow::Cow;
 
 use super::head::{EntryHead, EntryHeadBuilder};

@@ -1,3 +1,5 @@
+//! An entry of the tree: its envelope, and the fields of its kind.
+
 use std::ops::{Deref, DerefMut};
 
 use super::Envelope;

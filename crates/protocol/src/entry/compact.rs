@@ -1,3 +1,5 @@
+//! Compactions in session files.
+
 use super::Chained;
 use crate::json::{Json, object, open_string};
 

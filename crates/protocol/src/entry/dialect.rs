@@ -1,3 +1,5 @@
+//! The dialect of session files that an entry is written in.
+
 use std::fmt;
 
 use super::{EntryKind, EntryRef};

@@ -1,3 +1,5 @@
+//! The keys that all entries of the tree share: author, time, folder and parent.
+
 use crate::json::{Cursor, Misfit, Raw, Reading, Wire, object, write_string};
 
 /// Declares the envelope, and the list of its keys, which separates them from the entry's own keys.

@@ -1,3 +1,5 @@
+//! Flags of an entry in the session specification.
+
 use super::EntryRef;
 use crate::json::Raw;
 

@@ -1,3 +1,5 @@
+//! Positions of an entry's most used keys, found in one scan.
+
 use super::{EntryKind, EntryRef};
 use crate::frame::{MessageSpans, Notes, Span};
 

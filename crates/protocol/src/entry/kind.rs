@@ -1,3 +1,5 @@
+//! The kinds of entries and their spelling.
+
 use std::fmt;
 
 /// Declares the kinds and their spelling, most frequent first.

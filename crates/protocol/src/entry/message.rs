@@ -1,3 +1,5 @@
+//! The `message` of an entry: a string or an API message.
+
 use crate::json::{Cursor, Misfit, Reading, Wire, object, write_string};
 use crate::messages::ApiMessage;
 

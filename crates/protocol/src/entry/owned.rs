@@ -1,3 +1,5 @@
+//! An entry that owns its line.
+
 use std::borrow::Cow;
 
 use super::head::EntryHead;

@@ -1,3 +1,5 @@
+//! Progress of a tool, as older versions wrote it.
+
 use super::Chained;
 use crate::json::{Json, object};
 

@@ -1,3 +1,5 @@
+//! Entries about requests to the API, with the parts that they share.
+
 use crate::json::{Json, object};
 
 object! {

@@ -1,3 +1,5 @@
+//! Entries of the later revision of the session specification.
+
 use super::{Chained, EntryCompactMetadata, EntryMessage};
 use crate::json::object;
 

@@ -1,3 +1,5 @@
+//! Entries about the session itself: hooks, commands, prompts that were not sent.
+
 use super::compact::EntryCompactMetadata;
 use super::{Chained, EntryMessage};
 use crate::json::{Json, object, open_string};

@@ -1,3 +1,5 @@
+//! Entries of the user, of tools and of the client.
+
 use super::{Chained, EntryMessage};
 use crate::json::{Json, object};
 use crate::messages::{Origin, Priority};

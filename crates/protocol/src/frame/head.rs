@@ -1,3 +1,5 @@
+//! The scan of a line: one check, and the positions of its members.
+
 use std::ops::Range;
 
 use super::plain_delta;

@@ -1,3 +1,5 @@
+//! The kinds of frames and their spelling.
+
 use std::fmt;
 
 use crate::control::Call;

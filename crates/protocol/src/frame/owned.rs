@@ -1,3 +1,5 @@
+//! A frame that owns its line.
+
 use std::borrow::Cow;
 
 use serde_json::Value;

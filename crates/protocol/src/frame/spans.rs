@@ -1,3 +1,5 @@
+//! Positions of the parts of stream events and messages.
+
 use super::head::Span;
 
 /// Positions of the parts of a stream event. These frames are by far the most frequent ones.

@@ -1,3 +1,5 @@
+//! The grammar check: one forward pass, without recursion.
+
 use std::fmt;
 
 use super::plain::plain_run;

@@ -1,3 +1,5 @@
+//! A position in checked JSON text that moves forward value by value.
+
 use super::plain::string_end;
 use super::{Raw, Text};
 

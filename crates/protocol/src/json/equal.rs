@@ -1,3 +1,5 @@
+//! Comparison of two values as JSON.
+
 use std::collections::HashMap;
 
 use super::{Raw, number};

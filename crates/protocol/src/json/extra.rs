@@ -1,3 +1,5 @@
+//! Members of an object that no typed field holds, kept as written.
+
 use std::fmt;
 
 use super::text::write_string;

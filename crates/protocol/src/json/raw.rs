@@ -1,3 +1,5 @@
+//! Any JSON value in place, exactly as written.
+
 use std::fmt;
 
 use serde::de::DeserializeOwned;

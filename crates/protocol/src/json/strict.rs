@@ -1,3 +1,5 @@
+//! Writes a value so that every JSON parser accepts it.
+
 use std::collections::HashMap;
 
 use super::{BODY_DEPTH_MAX, Raw, write_string};

@@ -1,3 +1,5 @@
+//! An iterator over every string inside a value.
+
 use super::{Cursor, Text};
 
 /// Every string inside a value, with its key; see [`Raw::strings`](super::Raw::strings).

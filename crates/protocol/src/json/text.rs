@@ -1,3 +1,5 @@
+//! A JSON string in place, decoded on demand, and the writer of strings.
+
 use std::borrow::Cow;
 use std::fmt;
 

@@ -1,3 +1,5 @@
+//! A value as a tree, up to a depth that fits the stack.
+
 use std::fmt;
 
 use serde_json::{Map, Number, Value};

@@ -1,3 +1,5 @@
+//! A message of the Messages API, and its token counts.
+
 use super::content::Content;
 use crate::json::wire::{FieldRule, MemberReader, ObjectOut, WireFields, WireObject};
 use crate::json::{Cursor, Extra, Json, Misfit, Reading, object, open_string};

@@ -1,3 +1,5 @@
+//! Responses of the model, and the reports that the CLI sends as data.
+
 use super::api::{ApiMessage, ModelUsage};
 use crate::control::ExtraUsage;
 use crate::json::{object, open_string};

@@ -1,3 +1,5 @@
+//! The content of a message: blocks, or a plain string.
+
 use std::ops::{Deref, DerefMut};
 
 use serde_json::Value;

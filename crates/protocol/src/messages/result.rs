@@ -1,3 +1,5 @@
+//! The result of a turn.
+
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};

@@ -1,3 +1,5 @@
+//! Messages of the user, of tools and of the client, and their origin.
+
 use super::api::ApiMessage;
 use super::content::Content;
 use crate::json::{Json, object, open_string};

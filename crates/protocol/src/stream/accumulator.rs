@@ -1,3 +1,5 @@
+//! Rebuilds a message from its stream events.
+
 use super::{Delta, Event};
 use crate::json::{Extra, Json, Raw};
 use crate::messages::{ApiMessage, ContentBlock};

@@ -1,3 +1,5 @@
+//! The events of a streamed answer, and their deltas.
+
 use crate::frame::FrameRef;
 use crate::json::wire::{ObjectOut, WireObject, read_object};
 use crate::json::{Cursor, Extra, Json, Misfit, Reading, Text, Wire, object};

@@ -1,3 +1,5 @@
+//! The tool that starts agents.
+
 use super::macros::tagged;
 use crate::json::{Json, object, open_string};
 

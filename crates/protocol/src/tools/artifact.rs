@@ -1,3 +1,5 @@
+//! The tool for pages on claude.ai.
+
 use crate::json::{Json, object};
 
 /// Reply to a request about pages on claude.ai; boxed, since it is much larger than other outputs.

@@ -1,3 +1,5 @@
+//! The tool that asks the user questions.
+
 use std::collections::BTreeMap;
 
 use crate::json::{Json, object};

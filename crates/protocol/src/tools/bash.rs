@@ -1,3 +1,5 @@
+//! The tool that runs shell commands.
+
 use super::Patch;
 use crate::json::{Json, object};
 

@@ -1,3 +1,5 @@
+//! Tools that replace text in files.
+
 use super::{GitDiff, Patch};
 use crate::json::object;
 

@@ -1,3 +1,5 @@
+//! Reading of a tool's input by the name of the tool.
+
 use super::{ToolInput, summary};
 use crate::json::{Misfit, Raw, Reading};
 

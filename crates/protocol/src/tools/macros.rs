@@ -1,3 +1,5 @@
+//! Macros that declare the enums of inputs and outputs.
+
 /// Declares an enum with one variant per tool, selected by the tool's name, and further variants for the
 /// rest.
 macro_rules! by_tool {

@@ -1,3 +1,5 @@
+//! Tools for the resources and the tools of MCP servers.
+
 use crate::json::object;
 
 object! {

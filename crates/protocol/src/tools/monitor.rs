@@ -1,3 +1,5 @@
+//! The tool that wakes the agent at lines of a command or messages of a socket.
+
 use crate::json::object;
 
 object! {

@@ -1,3 +1,5 @@
+//! Families of tools, and the parts of the name of an MCP tool.
+
 use serde::{Deserialize, Serialize};
 
 /// Kind of work that a tool does, for grouping and icons.

@@ -1,3 +1,5 @@
+//! The tool that edits Jupyter notebooks.
+
 use crate::json::{object, open_string};
 
 open_string! {

@@ -1,3 +1,5 @@
+//! Reading of a tool's output by the name of the tool.
+
 use super::{ToolOutput, canonical_name};
 use crate::json::{Misfit, Raw, Reading};
 

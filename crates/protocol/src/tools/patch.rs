@@ -1,3 +1,5 @@
+//! Diffs of files in the outputs of tools.
+
 use crate::json::object;
 
 /// Diff of a file, as hunks of a unified diff.

@@ -1,3 +1,5 @@
+//! Tools that enter and leave plan mode.
+
 use crate::json::object;
 
 object! {

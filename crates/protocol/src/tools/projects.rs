@@ -1,3 +1,5 @@
+//! Tools for projects on claude.ai and for Claude Design.
+
 use super::macros::tagged;
 use crate::json::{Json, object};
 

@@ -1,3 +1,5 @@
+//! Tools that make the user an offer: goals, skills, a browser, a role.
+
 use crate::json::object;
 
 object! {

@@ -1,3 +1,5 @@
+//! The tool that reads files.
+
 use super::ArtifactVersion;
 use super::macros::tagged;
 use crate::json::{Json, object};

@@ -1,3 +1,5 @@
+//! Tools that report: findings of a review, feedback, notifications.
+
 use crate::json::object;
 
 object! {

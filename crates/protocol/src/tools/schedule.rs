@@ -1,3 +1,5 @@
+//! Tools that send prompts at certain times, and triggers in the cloud.
+
 use crate::json::{Json, object};
 
 object! {

@@ -1,3 +1,5 @@
+//! Tools that search for files, text and other tools.
+
 use crate::json::{object, open_string};
 
 open_string! {

@@ -1,3 +1,5 @@
+//! Tools that load skills and run slash commands.
+
 use crate::json::object;
 
 object! {

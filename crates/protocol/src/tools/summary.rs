@@ -1,3 +1,5 @@
+//! One line of text about a tool call.
+
 use std::fmt::{self, Write as _};
 
 use super::{

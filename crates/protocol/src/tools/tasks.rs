@@ -1,3 +1,5 @@
+//! Tools for the list of tasks, and the one that stops background tasks.
+
 use crate::json::{Json, object, open_string};
 
 open_string! {

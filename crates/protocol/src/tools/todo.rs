@@ -1,3 +1,5 @@
+//! The tool that writes the to-do list.
+
 use crate::json::{object, open_string};
 
 open_string! {

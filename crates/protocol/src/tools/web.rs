@@ -1,3 +1,5 @@
+//! Tools that read web pages and search the web.
+
 use super::ArtifactVersion;
 use crate::json::{Cursor, Json, Misfit, Reading, Wire, object};
 

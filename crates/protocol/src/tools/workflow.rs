@@ -1,3 +1,5 @@
+//! The tool that runs a script that starts agents.
+
 use crate::json::{Json, object};
 
 object! {

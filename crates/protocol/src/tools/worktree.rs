@@ -1,3 +1,5 @@
+//! Tools that enter and leave a git worktree.
+
 use crate::json::object;
 
 object! {

@@ -1,3 +1,5 @@
+//! The tool that writes files.
+
 use super::{GitDiff, Patch};
 use crate::json::{object, open_string};
 

@@ -1,3 +1,5 @@
+//! Content blocks in place.
+
 use crate::json::{Cursor, Items, Raw, Text};
 
 /// A content block in place.

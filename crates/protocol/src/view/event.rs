@@ -1,3 +1,5 @@
+//! Stream events in place.
+
 use super::Block;
 use crate::frame::{DeltaKey, FrameRef};
 use crate::json::{Raw, Text};

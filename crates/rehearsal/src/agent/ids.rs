@@ -1,3 +1,5 @@
+//! Ids in the format of the CLI and of the API, from a seed.
+
 use std::hash::{BuildHasher, RandomState};
 
 use crate::Chance;

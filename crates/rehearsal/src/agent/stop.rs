@@ -1,3 +1,5 @@
+//! The reasons for which the stand-in ends early.
+
 /// Reason for an early end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {

@@ -1,3 +1,5 @@
+//! The environment of the stand-in: pipes, folders, clock, ids and signals.
+
 use std::fmt;
 use std::io::{Read, Write};
 use std::path::PathBuf;

@@ -1,3 +1,5 @@
+//! A response of the stand-in for the Messages API, with its pacing.
+
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};

@@ -1,3 +1,5 @@
+//! The blocks of an answer in the format of the API.
+
 use serde_json::Value;
 
 use super::chunks;

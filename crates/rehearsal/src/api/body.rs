@@ -1,3 +1,5 @@
+//! A paced body, which may be cut off.
+
 use std::collections::VecDeque;
 use std::future::Future as _;
 use std::io;

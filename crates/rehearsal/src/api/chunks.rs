@@ -1,3 +1,5 @@
+//! Splits text into deltas of a number of characters.
+
 /// Splits text into deltas of `chars` characters; 0 leaves it whole. Empty text has no deltas.
 pub(super) fn plain(text: &str, chars: usize) -> Vec<&str> {
     pieces(text, chars, character)

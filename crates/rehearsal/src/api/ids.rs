@@ -1,3 +1,5 @@
+//! Ids in the format of the API that are the same in every run.
+
 /// Generates ids in the format of the API that are the same in every run.
 #[derive(Debug)]
 pub(super) struct ApiIds {

@@ -1,3 +1,5 @@
+//! A JSON object whose members keep their order, and may be invalid text on purpose.
+
 use std::fmt;
 
 use serde::Serialize;

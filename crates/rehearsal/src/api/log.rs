@@ -1,3 +1,5 @@
+//! The log of requests: one entry for each, without the texts.
+
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 

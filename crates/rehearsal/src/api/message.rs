@@ -1,3 +1,5 @@
+//! The answer to one request, rendered from a turn of the script.
+
 use super::blocks::{Rendered, render};
 use super::body::{End, Step};
 use super::ids::ApiIds;

@@ -1,3 +1,5 @@
+//! The list of models.
+
 use super::json::Object;
 
 /// Models for the list; any other name is accepted too.

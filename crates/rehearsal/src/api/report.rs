@@ -1,3 +1,5 @@
+//! The report on a rehearsal: unused turns, requests without a turn, expectations.
+
 use std::fmt;
 
 use serde::Serialize;

@@ -1,3 +1,5 @@
+//! A request to the API, as far as the stand-in uses it.
+
 use tidings_protocol::json::Raw;
 
 use super::log::MessageShape;

@@ -1,3 +1,5 @@
+//! The handler of all requests: numbers, answers and logs them.
+
 use std::sync::Arc;
 
 use axum::Router;

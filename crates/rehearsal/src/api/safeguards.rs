@@ -1,3 +1,5 @@
+//! The check of tool calls that the CLI requests in auto mode.
+
 use tidings_protocol::json::Raw;
 
 use super::blocks::Rendered;

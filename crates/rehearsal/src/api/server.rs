@@ -1,3 +1,5 @@
+//! The server of the stand-in for the Messages API: address, start and stop.
+
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;

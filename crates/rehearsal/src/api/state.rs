@@ -1,3 +1,5 @@
+//! State that all connections share: the position in the script, and the counters.
+
 use super::answer::ApiResponse;
 use super::ids::ApiIds;
 use super::log::{AnsweredBy, Entry};

@@ -1,3 +1,5 @@
+//! Token counts of an answer, given by the script or estimated.
+
 use super::json::{Object, json};
 use crate::script::{Block, Turn, Usage};
 

@@ -1,3 +1,5 @@
+//! Plays the CLI's side of a recording in step with a live host.
+
 use std::collections::{HashMap, VecDeque};
 
 use tidings_protocol::FrameRef;

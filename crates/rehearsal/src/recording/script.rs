@@ -1,3 +1,5 @@
+//! Converts a recording into a script.
+
 use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;

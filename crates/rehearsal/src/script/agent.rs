@@ -1,3 +1,5 @@
+//! The parts of a script for the stand-in agent: its setup, and frames of its own.
+
 use serde::Deserialize;
 
 use super::Table;

@@ -1,3 +1,5 @@
+//! One block of an answer in a script.
+
 use serde::Deserialize;
 use serde_json::Value;
 

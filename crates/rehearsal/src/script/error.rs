@@ -1,3 +1,5 @@
+//! Errors in a script, with the line and what was expected.
+
 use std::fmt;
 
 /// An error in a script: its line, and what was expected.

@@ -1,3 +1,5 @@
+//! Faults of the stand-in agent, and expectations about its input.
+
 use serde::Deserialize;
 
 use super::error::Problem;

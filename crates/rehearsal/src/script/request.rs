@@ -1,3 +1,5 @@
+//! A request to the model, as a script sees it.
+
 /// A request to the model, as seen by a script.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]

@@ -1,3 +1,5 @@
+//! One answer of a script to one request.
+
 use serde::Deserialize;
 use tidings_protocol::json::Raw;
 

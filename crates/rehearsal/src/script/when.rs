@@ -1,3 +1,5 @@
+//! The condition for the request that a turn answers.
+
 use serde::Deserialize;
 
 use super::Request;

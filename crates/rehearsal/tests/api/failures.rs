@@ -1,3 +1,5 @@
+//! Answers that fail: cut, held, dropped, refused or with an error of the API.
+
 use std::time::{Duration, Instant};
 
 use reqwest::{Method, StatusCode};

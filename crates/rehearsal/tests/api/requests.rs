@@ -1,3 +1,5 @@
+//! Requests: the turn that answers them, probes, the log and the report.
+
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 

@@ -1,3 +1,5 @@
+//! The check of tool calls in auto mode.
+
 use serde_json::{Value, json};
 
 use super::{Stand, ask};

@@ -1,3 +1,5 @@
+//! Streamed answers: order, deltas, raw text and pace.
+
 use std::time::{Duration, Instant};
 
 use reqwest::StatusCode;

@@ -1,3 +1,5 @@
+//! Tests of the scopes that fields, modes, options and plans need.
+
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};

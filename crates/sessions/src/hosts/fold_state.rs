@@ -1,3 +1,5 @@
+//! The state of the fold, stored in the folder of the agent host.
+
 use std::io;
 
 use serde::{Deserialize, Serialize};

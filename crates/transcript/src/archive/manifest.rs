@@ -1,3 +1,5 @@
+//! The list of the archived files of one session.
+
 use std::io::{Read as _, Write as _};
 use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;

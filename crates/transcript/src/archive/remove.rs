@@ -1,3 +1,5 @@
+//! Removal of the copies of a session.
+
 use std::path::Path;
 
 use super::{Archive, Manifest, with_zst};

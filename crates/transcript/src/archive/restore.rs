@@ -1,3 +1,5 @@
+//! Restoring a session without losing newer files.
+
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 

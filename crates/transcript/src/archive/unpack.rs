@@ -1,3 +1,5 @@
+//! Unpacking a conversation into an empty folder, to read it there.
+
 use std::path::Path;
 
 use jiff::Timestamp;

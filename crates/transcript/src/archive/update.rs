@@ -1,3 +1,5 @@
+//! Copying the files of a session into the archive.
+
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;

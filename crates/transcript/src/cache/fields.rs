@@ -1,3 +1,5 @@
+//! Encoding of cached records: numbers and byte strings.
+
 /// Reads and writes the fields of an encoded record: numbers of variable length, and byte strings.
 ///
 /// Input is not trusted: everything that does not decode is `None`.

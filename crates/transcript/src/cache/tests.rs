@@ -1,3 +1,5 @@
+//! Tests of the cache: files that grow or change, other kinds, and damage.
+
 use std::fs;
 use std::time::{Duration, SystemTime};
 

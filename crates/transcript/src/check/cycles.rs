@@ -1,3 +1,5 @@
+//! Cycles of entries that are each other's ancestors.
+
 /// Cycles of entries that are each other's ancestors.
 #[derive(Debug, Default)]
 pub(crate) struct Cycles {

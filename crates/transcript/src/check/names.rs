@@ -1,3 +1,5 @@
+//! Names as small numbers, so that long ones cost no memory.
+
 use std::collections::HashMap;
 use std::sync::Arc;
 

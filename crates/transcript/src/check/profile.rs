@@ -1,3 +1,5 @@
+//! Strictness of a check.
+
 use tidings_protocol::entry::Dialect;
 
 use crate::Severity;

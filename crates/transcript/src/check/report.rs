@@ -1,3 +1,5 @@
+//! Counts of a check.
+
 use std::collections::BTreeMap;
 
 use tidings_protocol::entry::Dialect;

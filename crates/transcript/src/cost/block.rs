@@ -1,3 +1,5 @@
+//! Billing blocks of five hours.
+
 use jiff::Timestamp;
 
 use super::calendar::{five_hours_after, hour_floor};

@@ -1,3 +1,5 @@
+//! Days in a time zone, with all its clock changes.
+
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan as _};

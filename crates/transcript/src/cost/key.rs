@@ -1,3 +1,5 @@
+//! The key of an API response, under which it is counted once.
+
 use std::hash::{BuildHasherDefault, Hasher};
 
 use tidings_protocol::entry::EntryRef;

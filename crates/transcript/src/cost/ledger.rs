@@ -1,3 +1,5 @@
+//! All API responses in a set of files, each once.
+
 use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasherDefault;
 

@@ -1,3 +1,5 @@
+//! Dollars as integers, so that sums do not drift.
+
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};

@@ -1,3 +1,5 @@
+//! Texts that many responses share, as numbers.
+
 use std::collections::HashMap;
 
 /// A text that many responses share, as its number in [`TextTable`].

@@ -1,3 +1,5 @@
+//! The selection of responses to sum, and their grouping.
+
 use std::collections::HashMap;
 use std::str::FromStr;
 

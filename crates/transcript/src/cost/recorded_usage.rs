@@ -1,3 +1,5 @@
+//! The usage of one API response, as another agent recorded it.
+
 use jiff::Timestamp;
 
 use super::key::ResponseKey;

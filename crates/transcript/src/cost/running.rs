@@ -1,3 +1,5 @@
+//! The cost of a session whose lines are read while they are written.
+
 use memchr::memmem;
 
 use super::line::{MARK, SightingSource, UsageReader};

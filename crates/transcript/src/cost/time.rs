@@ -1,3 +1,5 @@
+//! The time of a line: milliseconds since 1970, or unknown.
+
 use std::borrow::Cow;
 
 use jiff::Timestamp;

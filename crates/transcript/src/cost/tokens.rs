@@ -1,3 +1,5 @@
+//! Token usage, as it stands in a line and as it counts.
+
 use tidings_protocol::json::Raw;
 
 /// Token usage of one or many responses. Cached input is not part of `input`.

@@ -1,3 +1,5 @@
+//! The counts of one file.
+
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Read};
 

@@ -1,3 +1,5 @@
+//! The counts of several sessions, from the cache or from their files.
+
 use std::fs::File;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;

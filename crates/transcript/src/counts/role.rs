@@ -1,3 +1,5 @@
+//! The role of an entry in the conversation, for counting.
+
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use tidings_protocol::entry::{EntryKind, EntryRef};

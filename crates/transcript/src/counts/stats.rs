@@ -1,3 +1,5 @@
+//! Figures about sessions, from their counts.
+
 use tidings_protocol::sums::TranscriptStats;
 
 use super::Counts;

@@ -1,3 +1,5 @@
+//! Tests of the counts: turns, calls, copies and branches.
+
 use std::fmt::Write as _;
 
 use proptest::prelude::*;

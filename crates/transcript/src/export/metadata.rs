@@ -1,3 +1,5 @@
+//! Metadata of a session in the head of an export.
+
 use std::collections::{BTreeMap, HashSet};
 
 use jiff::Timestamp;

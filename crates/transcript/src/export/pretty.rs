@@ -1,3 +1,5 @@
+//! JSON values and inputs of tools on several lines.
+
 use tidings_protocol::json::{Raw, Text};
 
 /// Deeper values are not indented any further: a page is only so wide.

@@ -1,3 +1,5 @@
+//! The only source of an export's text, so that nothing bypasses the redactor.
+
 use std::io::Read as _;
 
 use tidings_protocol::entry::Entry;

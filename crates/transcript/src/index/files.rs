@@ -1,3 +1,5 @@
+//! The indexed files, and how each differs from the file on disk.
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 

@@ -1,3 +1,5 @@
+//! The text of a line in the index: exactly what a search reads.
+
 use std::ops::ControlFlow;
 
 use tidings_protocol::entry::EntryRef;

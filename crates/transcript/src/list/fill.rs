@@ -1,3 +1,5 @@
+//! The fields of a list that need a pass over whole files.
+
 use std::collections::HashMap;
 
 use super::ListedSession;

@@ -1,3 +1,5 @@
+//! Lists of sessions of other agents.
+
 use std::path::Path;
 
 use jiff::Timestamp;

@@ -1,3 +1,5 @@
+//! `delete_session` of the official SDKs.
+
 use std::path::PathBuf;
 
 use super::SessionFile;

@@ -1,3 +1,5 @@
+//! Details of a session from either end of its file.
+
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 use std::time::SystemTime;

@@ -1,3 +1,5 @@
+//! The first and the last part of a file.
+
 use std::fs::File;
 use std::io::{self, Read, Seek as _, SeekFrom};
 use std::path::Path;

@@ -1,3 +1,5 @@
+//! `fork_session` of the official SDKs.
+
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufWriter, Write as _};

@@ -1,3 +1,5 @@
+//! `get_session_info` of the official SDKs.
+
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;

@@ -1,3 +1,5 @@
+//! `list_sessions` of the official SDKs.
+
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ffi::OsStr;

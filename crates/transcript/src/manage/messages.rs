@@ -1,3 +1,5 @@
+//! `get_session_messages` of the official SDKs.
+
 use std::fs::File;
 use std::path::Path;
 

@@ -1,3 +1,5 @@
+//! A part of a list, by offset and limit.
+
 /// A part of a list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Page {

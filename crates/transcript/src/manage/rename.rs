@@ -1,3 +1,5 @@
+//! `rename_session` of the official SDKs.
+
 use serde::Serialize;
 
 use super::SessionFile;

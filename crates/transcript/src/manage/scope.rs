@@ -1,3 +1,5 @@
+//! The scope of a call: all sessions, or those of one folder and its worktrees.
+
 use std::path::{Path, PathBuf};
 
 use super::SessionId;

@@ -1,3 +1,5 @@
+//! The id of a session, checked before it becomes part of a path.
+
 use std::fmt;
 
 use crate::{Error, ErrorKind};

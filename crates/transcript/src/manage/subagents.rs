@@ -1,3 +1,5 @@
+//! `list_subagents` and `get_subagent_messages` of the official SDKs.
+
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 

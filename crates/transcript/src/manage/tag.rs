@@ -1,3 +1,5 @@
+//! `tag_session` of the official SDKs.
+
 use std::sync::LazyLock;
 
 use regex::Regex;

@@ -1,3 +1,5 @@
+//! Lines that are not an entry, and the entries that are salvaged from them.
+
 use tidings_protocol::entry::Entry;
 
 use crate::{Finding, Position, Rule, Severity};

@@ -1,3 +1,5 @@
+//! Entries in memory, for sessions of other agents.
+
 use tidings_protocol::entry::{Entry, EntryRef};
 
 use crate::Position;

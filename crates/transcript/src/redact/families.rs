@@ -1,3 +1,4 @@
+//! The table of secrets: the name and the patterns of each kind.
 // tidy: flat table
 use super::plausible::{
     any, bare_value, cookie_value, encoded_login, key, marked_key, mnemonic, password, pgpass, quoted_value,

@@ -1,3 +1,5 @@
+//! Redaction of JSON, with keys and neighbouring strings as context.
+
 use std::borrow::Cow;
 
 use memchr::{memchr2, memmem};

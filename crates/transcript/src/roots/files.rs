@@ -1,3 +1,5 @@
+//! The files of one session.
+
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;

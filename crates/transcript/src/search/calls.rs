@@ -1,3 +1,5 @@
+//! The tool names of call ids, in one file.
+
 use std::collections::HashMap;
 use std::path::Path;
 

@@ -1,3 +1,5 @@
+//! Hits of one session that say the same, counted as one.
+
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 

@@ -1,3 +1,5 @@
+//! A matching line, with an excerpt around the match.
+
 use std::ops::Range;
 
 use crate::roots::{FileInfo, SessionFiles};

@@ -1,3 +1,5 @@
+//! The exact matcher, applied to decoded text.
+
 use std::ops::Range;
 
 use memchr::memmem;

@@ -1,3 +1,5 @@
+//! Pattern and filters of a search.
+
 use std::collections::HashMap;
 
 use jiff::Timestamp;

@@ -1,3 +1,5 @@
+//! The order of sessions by relevance.
+
 use super::{Hit, Role, folded};
 use crate::roots::SessionFiles;
 

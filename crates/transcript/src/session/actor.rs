@@ -1,3 +1,5 @@
+//! The speaker of an entry.
+
 use std::fmt;
 
 use tidings_protocol::entry::EntryKind;

@@ -1,3 +1,5 @@
+//! Branches: paths through a lane from a root to a leaf.
+
 use std::collections::HashSet;
 use std::iter::{once, successors};
 

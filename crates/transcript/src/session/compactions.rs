@@ -1,3 +1,5 @@
+//! Compactions: points at which a conversation was replaced by a summary.
+
 use std::collections::HashMap;
 
 use tidings_protocol::entry::Dialect;

@@ -1,3 +1,5 @@
+//! The course of a conversation: its turns, and the function of each entry.
+
 use std::fmt;
 
 use super::units::UnitId;

@@ -1,3 +1,5 @@
+//! Sessions that begin with a copy of another one.
+
 use std::collections::{HashMap, HashSet};
 
 use super::{LaneId, NodeId, Session};

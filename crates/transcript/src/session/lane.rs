@@ -1,3 +1,5 @@
+//! Lanes: the main conversation and those of sub-agents.
+
 use super::{FileIndex, NodeId};
 
 /// A conversation: the main one, or that of a sub-agent.

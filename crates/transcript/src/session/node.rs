@@ -1,3 +1,5 @@
+//! The index data of an entry, and its role in the conversation.
+
 use std::borrow::Cow;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};

@@ -1,3 +1,5 @@
+//! Records outside of the tree: titles, tags, modes, cost and others.
+
 use tidings_protocol::entry::{CostState, EntryBody, EntryKind, EntryRef, LastPrompt, PrLink, Summary};
 
 use super::FileIndex;

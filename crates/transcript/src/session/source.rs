@@ -1,3 +1,5 @@
+//! The files of a session, for reading single entries.
+
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 

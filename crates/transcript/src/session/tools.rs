@@ -1,3 +1,5 @@
+//! Tool calls and their results, paired.
+
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! Sessions of Codex: recorded ones, older formats and damaged files.
+
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,3 +1,5 @@
+//! Sessions of Gemini CLI: recorded ones, older documents and damaged lines.
+
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,3 +1,5 @@
+//! Sessions of opencode: the recorded database, other layouts, and another process that writes.
+
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;

@@ -1,3 +1,5 @@
+//! Errors of the registry of permission requests.
+
 use tidings_protocol::ui::RequestOutcome;
 
 use crate::pending::{Already, Refused};

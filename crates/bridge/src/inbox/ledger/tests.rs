@@ -1,3 +1,5 @@
+//! Tests of the ledger: reminders, quiet hours, retries and tokens, against clients of every kind.
+
 use proptest::prelude::*;
 use tidings_api::{Choice, NotifySettings};
 

@@ -1,3 +1,5 @@
+//! Tests of the turns against a model of the CLI, in random orders of prompts and frames.
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

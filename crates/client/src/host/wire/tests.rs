@@ -1,3 +1,5 @@
+//! Tests of the protocol between an agent host and the server: version 1, later versions and invalid bytes.
+
 use super::*;
 
 type Table<H> = Vec<(Message<H>, &'static str)>;

@@ -1,3 +1,5 @@
+//! A transport that starts `claude` as a child process, and leaves no process behind.
+
 pub(crate) mod command;
 #[cfg(target_os = "linux")]
 pub(crate) mod leftovers;

@@ -1,3 +1,5 @@
+//! A handle to the agent host of a session: health, acknowledgements and detaching.
+
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};

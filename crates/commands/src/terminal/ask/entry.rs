@@ -1,3 +1,5 @@
+//! Text field of one line, for reasons and answers.
+
 use super::super::keys::Key;
 use super::super::line::Line;
 use super::super::style::Style;

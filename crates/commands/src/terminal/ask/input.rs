@@ -1,3 +1,5 @@
+//! The whole input of a call, with every character visible.
+
 use serde_json::Value;
 
 use super::super::diff;

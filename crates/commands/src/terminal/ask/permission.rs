@@ -1,3 +1,5 @@
+//! A permission request in the terminal: what is asked, the keys and the decision.
+
 use serde_json::Value;
 use tidings_protocol::ui::{PermissionDetails, PermissionLevel, PermissionRequest};
 

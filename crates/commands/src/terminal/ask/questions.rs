@@ -1,3 +1,5 @@
+//! Questions of the agent in the terminal, answered one after the other.
+
 use std::collections::BTreeSet;
 
 use super::super::keys::Key;

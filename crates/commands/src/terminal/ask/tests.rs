@@ -1,3 +1,5 @@
+//! Tests of requests in the terminal: keys, several requests at once, and their lines.
+
 use serde_json::json;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! Markdown as lines for the terminal.
+
 use pulldown_cmark::{Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use super::super::line::Line;

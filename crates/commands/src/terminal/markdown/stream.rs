@@ -1,3 +1,5 @@
+//! Markdown that arrives in deltas: finished blocks are rendered at once.
+
 use std::mem;
 
 use pulldown_cmark::Parser;

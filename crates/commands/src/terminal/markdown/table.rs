@@ -1,3 +1,5 @@
+//! Tables of Markdown, which become lists if the terminal is too narrow.
+
 use pulldown_cmark::Alignment;
 
 use super::super::line::Line;

@@ -1,3 +1,5 @@
+//! Tests of Markdown in the terminal, whole and in deltas.
+
 use proptest::prelude::*;
 
 use super::*;

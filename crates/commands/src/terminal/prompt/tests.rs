@@ -1,3 +1,5 @@
+//! Tests of the input line: keys, history, completion, images and pasted text.
+
 use super::*;
 
 fn input() -> PromptInput {

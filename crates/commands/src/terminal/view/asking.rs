@@ -1,3 +1,5 @@
+//! Requests in the view: opened, decided here, or answered elsewhere.
+
 use std::io;
 
 use serde_json::Value;

@@ -1,3 +1,5 @@
+//! The input line in the view, and the prompts that wait.
+
 use std::io;
 use std::time::Instant;
 

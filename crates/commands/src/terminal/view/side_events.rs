@@ -1,3 +1,5 @@
+//! Events beside the conversation: sub-agents, tasks, plans, retries, limits and errors.
+
 use std::io;
 use std::time::{Duration, Instant};
 

@@ -1,3 +1,5 @@
+//! Empty lines between text and cards.
+
 /// Kind of the last lines, to separate text and cards by an empty line.
 #[derive(Debug, Default)]
 pub(super) struct Spacing {

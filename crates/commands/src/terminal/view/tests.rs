@@ -1,3 +1,5 @@
+//! Tests of the view: whole sessions on a terminal and in pipes, compared with snapshots.
+
 use std::io::Write;
 use std::num::NonZero;
 use std::path::Path;

@@ -1,3 +1,5 @@
+//! Reads the members of an object into typed fields, and keeps the rest.
+
 use super::{Misfit, Reading, Wire};
 use crate::json::{Cursor, Extra, Text};
 

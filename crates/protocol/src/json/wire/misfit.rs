@@ -1,3 +1,5 @@
+//! A value that did not fit its type: where it is, and what was expected.
+
 use std::fmt;
 
 use crate::json::Cursor;

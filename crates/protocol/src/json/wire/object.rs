@@ -1,3 +1,5 @@
+//! The macro that declares objects of the wire.
+
 /// Declares objects of the CLI's wire.
 ///
 /// `req`: a missing key is an error. `opt`: an `Option`. `def`: the type's default when absent.

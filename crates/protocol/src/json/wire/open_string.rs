@@ -1,3 +1,5 @@
+//! The macro that declares open sets of strings.
+
 /// Declares open sets of strings: known values are constants, any other is kept unchanged.
 macro_rules! open_string {
     ($(

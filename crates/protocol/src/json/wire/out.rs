@@ -1,3 +1,5 @@
+//! Writes an object: typed fields first, then the members that were kept.
+
 use serde_json::Value;
 
 use super::{Wire, WireFields, is_default};

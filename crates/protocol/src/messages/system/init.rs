@@ -1,3 +1,5 @@
+//! Tools, MCP servers and plugins in `system/init`.
+
 use serde_json::Value;
 
 use crate::control::ServerStatus;

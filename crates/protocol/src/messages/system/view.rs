@@ -1,3 +1,5 @@
+//! The body of a `system` frame, decoded on demand.
+
 use std::fmt;
 use std::marker::PhantomData;
 

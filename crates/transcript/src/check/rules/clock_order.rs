@@ -1,3 +1,5 @@
+//! Rule: an entry is not older than its parent.
+
 use super::super::context::{Check, File, Findings};
 use crate::limits::CLOCK_SLACK_MILLIS;
 use crate::{Position, Rule, Severity};

@@ -1,3 +1,5 @@
+//! Rule: a tool call names its tool and its input.
+
 use tidings_protocol::entry::EntryKind;
 use tidings_protocol::json::Raw;
 

@@ -1,3 +1,5 @@
+//! Rule: an entry has the fields that its type needs.
+
 use tidings_protocol::entry::{CompactOperation, Dialect, EntryKind};
 use tidings_protocol::json::Raw;
 

@@ -1,3 +1,5 @@
+//! Rule: entries with one uuid have the same message.
+
 use super::super::Profile;
 use super::super::context::{Check, CheckedEntry, File, Findings};
 use super::super::links::Likeness;

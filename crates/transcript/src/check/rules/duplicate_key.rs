@@ -1,3 +1,5 @@
+//! Rule: a key occurs in an object once.
+
 use tidings_protocol::json::Text;
 
 use super::super::context::{Check, CheckedEntry, File, Findings};

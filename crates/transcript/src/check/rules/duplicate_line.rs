@@ -1,3 +1,5 @@
+//! Rule: an entry occurs in the file once.
+
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hasher as _};
 

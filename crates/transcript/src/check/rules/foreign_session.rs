@@ -1,3 +1,5 @@
+//! Rule: all lines of a file name one session.
+
 use super::super::context::{Check, CheckedEntry, File, FileRole, Findings, Occurrences, lines};
 use super::super::names;
 use crate::{Rule, Severity};

@@ -1,3 +1,5 @@
+//! Rule: timestamps are ISO 8601.
+
 use tidings_protocol::entry::Dialect;
 
 use super::super::context::{Check, CheckedEntry, File, Findings};

@@ -1,3 +1,5 @@
+//! Rule: the parent of an entry is in the file.
+
 use std::collections::HashSet;
 
 use super::super::context::{Check, CheckedEntry, File, Findings, MissingItem};

@@ -1,3 +1,5 @@
+//! Rule: the sub-agent that a result names has a file and a sidecar.
+
 use super::super::context::Findings;
 use super::super::session::AgentCall;
 use crate::roots::SessionFiles;

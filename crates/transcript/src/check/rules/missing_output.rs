@@ -1,3 +1,5 @@
+//! Rule: an output that was too large for its line is stored beside the session.
+
 use std::path::Path;
 
 use tidings_protocol::json::Text;

@@ -1,3 +1,5 @@
+//! Rule: a chain of parents ends at a root.
+
 use super::super::context::{Check, File, Findings};
 use super::super::cycles::find_cycles;
 use super::super::links::Links;

@@ -1,3 +1,5 @@
+//! Rule: the leaf to resume from is an entry of the file.
+
 use tidings_protocol::entry::EntryKind;
 
 use super::super::context::{Check, CheckedEntry, File, Findings};

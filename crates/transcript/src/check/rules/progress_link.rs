@@ -1,3 +1,5 @@
+//! Rule: messages follow messages, not progress of a tool.
+
 use tidings_protocol::entry::EntryKind;
 
 use super::super::context::{Check, File, Findings};

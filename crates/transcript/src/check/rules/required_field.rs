@@ -1,3 +1,5 @@
+//! Rule: an entry of the tree has the fields that all entries have.
+
 use tidings_protocol::entry::EntryKind;
 
 use super::super::context::{Check, CheckedEntry, File, Findings};

@@ -1,3 +1,5 @@
+//! Rule: an entry has the shape that its type requires.
+
 use tidings_protocol::entry::{AssistantSubtype, CompactOperation, Dialect, EntryKind};
 use tidings_protocol::json::{Raw, Text};
 

@@ -1,3 +1,5 @@
+//! Rule: a sidechain is marked from its prompt to its last answer.
+
 use tidings_protocol::entry::{Dialect, EntryKind};
 use tidings_protocol::json::Raw;
 

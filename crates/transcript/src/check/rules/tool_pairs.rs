@@ -1,3 +1,5 @@
+//! Rule: every tool call has a result, and every result a call.
+
 use super::super::context::{Check, CheckedEntry, File, Findings, MissingItem};
 use super::super::pairing::{EntryTools, Pairing};
 use crate::{Rule, Severity};

@@ -1,3 +1,5 @@
+//! Rule: no two entries of a session have the same uuid.
+
 use super::super::Profile;
 use super::super::context::{Check, CheckedEntry, File, Findings};
 use super::super::links::Likeness;

@@ -1,3 +1,5 @@
+//! Rule: the type of an entry is known.
+
 use tidings_protocol::entry::EntryKind;
 
 use super::super::Profile;

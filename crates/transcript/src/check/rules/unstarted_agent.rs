@@ -1,3 +1,5 @@
+//! Rule: a tool call of the session started the sub-agent.
+
 use tidings_protocol::json::Raw;
 
 use super::super::context::Findings;

@@ -1,3 +1,5 @@
+//! The plain name of a model, without the decorations of providers.
+
 use std::borrow::Cow;
 
 /// The plain name of a model, without the decorations of providers:

@@ -1,3 +1,5 @@
+//! Escaping of text for HTML.
+
 use super::super::sanitize::safe_text;
 
 /// Appends escaped text to a page, for an element or an attribute in double quotes.
