@@ -3,6 +3,8 @@
 //! A test belongs to row K1 if its name begins with `k1_` in Rust or Python, or with `k1 ` in a browser case.
 //! The name of a test of several rows begins with all of them.
 
+pub(crate) mod index;
+
 use crate::Outcome;
 use crate::repo::{self, TextFile};
 use std::collections::BTreeMap;
@@ -10,12 +12,13 @@ use std::collections::BTreeMap;
 /// The page with the table.
 pub(crate) const PAGE: &str = "docs/findings.md";
 
-/// Regenerates the column of tests.
+/// Regenerates the column of tests, and the index of the other numbers.
 pub(crate) fn run() -> Outcome {
     let files = repo::files()?;
     let page = files.iter().find(|file| file.path == PAGE).ok_or("docs/findings.md is missing")?;
     let written = written(&page.text, &tests(&files));
     std::fs::write(repo::root().join(PAGE), &written)?;
+    std::fs::write(repo::root().join(index::PAGE), index::page(&files))?;
     let open = open_rows(&written);
     println!("findings: {} rows without a test: {}", open.len(), open.join(" "));
     Ok(true)
@@ -24,22 +27,9 @@ pub(crate) fn run() -> Outcome {
 /// The names of tests by row, such as `K1`.
 pub(crate) fn tests(files: &[TextFile]) -> BTreeMap<String, Vec<String>> {
     let mut found: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for file in files {
-        let names = if file.is(&["rs"]) {
-            names_after(&file.code, "fn ", |letter| letter.is_ascii_alphanumeric() || letter == '_')
-        } else if file.is(&["py"]) {
-            names_after(&file.text, "def ", |letter| letter.is_ascii_alphanumeric() || letter == '_')
-        } else if file.path.ends_with(".test.ts") || file.path.ends_with(".test.mjs") {
-            let quoted =
-                |quote| names_after(&file.text, &format!("test({quote}"), move |letter| letter != quote);
-            [quoted('"'), quoted('`')].concat()
-        } else {
-            continue;
-        };
-        for name in names {
-            for row in rows_of(name) {
-                found.entry(row).or_default().push(name.to_owned());
-            }
+    for name in files.iter().flat_map(names_in) {
+        for row in rows_of(name) {
+            found.entry(row).or_default().push(name.to_owned());
         }
     }
     for names in found.values_mut() {
@@ -47,6 +37,21 @@ pub(crate) fn tests(files: &[TextFile]) -> BTreeMap<String, Vec<String>> {
         names.dedup();
     }
     found
+}
+
+/// The names of functions in Rust and Python, and of cases in JavaScript and TypeScript.
+pub(crate) fn names_in(file: &TextFile) -> Vec<&str> {
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    if file.is(&["rs"]) {
+        names_after(&file.code, "fn ", is_letter)
+    } else if file.is(&["py"]) {
+        names_after(&file.text, "def ", is_letter)
+    } else if file.path.ends_with(".test.ts") || file.path.ends_with(".test.mjs") {
+        let quoted = |quote| names_after(&file.text, &format!("test({quote}"), move |letter| letter != quote);
+        [quoted('"'), quoted('`')].concat()
+    } else {
+        Vec::new()
+    }
 }
 
 /// The page with the correct column of tests.

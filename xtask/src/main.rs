@@ -1,7 +1,7 @@
 //! Development tasks: `cargo run -p xtask -- <task>`.
 //!
 //! `tidy` checks the rules that neither the compiler nor clippy checks, `advisories` runs cargo-deny,
-//! `findings` writes a table of tests, and `pins` the pinned versions.
+//! `findings` writes the tables of tests, and `pins` the pinned versions.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -21,7 +21,7 @@ use std::process::ExitCode;
 /// Every task, for the message about wrong usage.
 const TASKS: &str = "tidy        check the rules of the project, list every violation
 advisories  check for known vulnerabilities, if cargo-deny is installed
-findings    write the tests of each row into docs/findings.md
+findings    write the tests of each row into docs/findings.md, and of the other numbers into docs/findings-index.md
 pins        write the pinned versions of e2e into the other places that name them";
 
 fn main() -> ExitCode {

@@ -40,13 +40,8 @@ const FILE_RULES: &[fn(&TextFile) -> Vec<Finding>] = &[
 /// Rules for all files together.
 type TreeRule = fn(&[TextFile]) -> Vec<Finding>;
 
-const TREE_RULES: &[TreeRule] = &[
-    findings::check,
-    module_cycles::check,
-    pins::check,
-    recipes::check,
-    type_names::check,
-];
+const TREE_RULES: &[TreeRule] =
+    &[findings::check, module_cycles::check, pins::check, recipes::check, type_names::check];
 
 /// Rules for the dependency graph.
 const GRAPH_RULES: &[fn(&Graph) -> Vec<Finding>] =
