@@ -44,7 +44,7 @@ To look at, in this order:
  4. docs/parity.md: rows for new options, calls and exports of the SDK's types, {ts_types}
  5. totals of costs that differ: everything that adds costs up, in crates/agent, crates/bridge and crates/transcript
  6. the stand-in (crates/rehearsal), where it differs from the new version
- 7. LONG=1 e2e/run.py --only agents: the table of docs/agents.md; samples of sessions (docs/other-agents.md)
+ 7. LONG=1 e2e/run.py --only agents: the table and the samples of sessions of docs/agents.md
  8. CHANGELOG.md: the version, and what users notice of it
 """
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 REPO = Path(__file__).resolve().parent.parent.parent
-PAGE = REPO / "docs/performance.md"
+PAGE = REPO / "docs/performance-results.md"
 BEGIN, END = "<!-- acp: begin -->", "<!-- acp: end -->"
 THEIRS = REPO / "e2e/.cache/acp/node_modules/@agentclientprotocol/claude-agent-acp/dist/index.js"
 CLAUDE = Path(__file__).resolve().parent / "claude.py"

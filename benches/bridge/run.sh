@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures the overhead of the server between an agent and its subscribers, and fails if a mandatory bar is missed.
-# ROUNDS=n for more or fewer rounds, PEERS=0 to leave out the real CLI and the other bridge, UPDATE=1 to write docs/performance.md.
+# ROUNDS=n for more or fewer rounds, PEERS=0 to leave out the real CLI and the other bridge, UPDATE=1 to write docs/performance-results.md.
 # SHORT=1 measures one session only and checks no bar, for a quick look.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -35,6 +35,6 @@ fi
 (cd "$repo" && cargo build --profile bench --locked -p tidings-cli)
 (cd "$here" && cargo build --release --locked)
 TIDINGS=${CARGO_TARGET_DIR:-$repo/target}/release/tidings
-PAGE=$repo/docs/performance.md
+PAGE=$repo/docs/performance-results.md
 export TIDINGS PAGE
 "${CARGO_TARGET_DIR:-$here/target}/release/bridge"

@@ -22,7 +22,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 REPO = HERE.parent.parent
 CACHE = REPO / "e2e/.cache"
-PAGE = REPO / "docs/performance.md"
+PAGE = REPO / "docs/performance-results.md"
 BEGIN, END = "<!-- client: begin -->", "<!-- client: end -->"
 
 # Two stories of different lengths: constant costs, such as the start of an interpreter, cancel out in the difference.
@@ -59,7 +59,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=int(given("ROUNDS", "5")))
     parser.add_argument("--tidings", type=Path, help="path of `tidings`, which plays the stand-in; built if not given")
     parser.add_argument("--host", type=Path, help="path of our program; built if not given")
-    parser.add_argument("--update", action="store_true", default=given("UPDATE") == "1", help="update docs/performance.md")
+    parser.add_argument("--update", action="store_true", default=given("UPDATE") == "1", help="update docs/performance-results.md")
     return parser.parse_args()
 
 

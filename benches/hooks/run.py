@@ -21,7 +21,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 REPO = Path(__file__).resolve().parent.parent.parent
-PAGE = REPO / "docs/performance.md"
+PAGE = REPO / "docs/performance-results.md"
 BEGIN, END = "<!-- hooks: begin -->", "<!-- hooks: end -->"
 
 CALL_CPU_MS_MAX = 10.0
@@ -186,7 +186,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=int(given("ROUNDS", "100")))
     parser.add_argument("--seconds", type=float, default=IDLE_SECONDS, help="time for which idle sessions are followed")
     parser.add_argument("--tidings", type=Path, help="path of `tidings`; built if not given")
-    parser.add_argument("--update", action="store_true", default=bool(given("UPDATE")), help="update docs/performance.md")
+    parser.add_argument("--update", action="store_true", default=bool(given("UPDATE")), help="update docs/performance-results.md")
     options = parser.parse_args()
     tidings = options.tidings
     if tidings is None:

@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 REPO = Path(__file__).resolve().parent.parent.parent
-PAGE = REPO / "docs/performance.md"
+PAGE = REPO / "docs/performance-results.md"
 BEGIN, END = "<!-- hosts: begin -->", "<!-- hosts: end -->"
 
 PRIVATE_MIB_MAX = 4.0
@@ -165,7 +165,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=int(given("ROUNDS", "5")))
     parser.add_argument("--tidings", type=Path, help="path of `tidings`; built if not given")
-    parser.add_argument("--update", action="store_true", default=bool(given("UPDATE")), help="update docs/performance.md")
+    parser.add_argument("--update", action="store_true", default=bool(given("UPDATE")), help="update docs/performance-results.md")
     options = parser.parse_args()
     tidings = options.tidings
     if tidings is None:

@@ -8,7 +8,7 @@ import { ANSWERS, script } from "./script.mjs";
 import { Trace } from "./tasks.mjs";
 
 const ROUNDS = Number(process.env.ROUNDS ?? 5);
-const DOC = new URL("../../docs/performance.md", import.meta.url);
+const DOC = new URL("../../docs/performance-results.md", import.meta.url);
 const PATIENCE_MS = 300_000;
 const TASK_MS = 50;
 /** A run in which more of the tasks were disturbed tells nothing, and is repeated. */
@@ -190,7 +190,7 @@ function update() {
   const [begin, end] = ["<!-- page: begin -->", "<!-- page: end -->"];
   const before = readFileSync(DOC, "utf8");
   const [from, to] = [before.indexOf(begin), before.indexOf(end)];
-  if (from === -1 || to === -1) throw new Error(`docs/performance.md has no ${begin}`);
+  if (from === -1 || to === -1) throw new Error(`docs/performance-results.md has no ${begin}`);
   writeFileSync(DOC, `${before.slice(0, from + begin.length)}\n${text}\n${before.slice(to)}`);
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Measures the page in Chromium on a release server, and fails when a bar is missed.
-# TIDINGS=path takes a program that is there already, ROUNDS=9 measures longer, UPDATE=1 writes docs/performance.md.
+# TIDINGS=path takes a program that is there already, ROUNDS=9 measures longer, UPDATE=1 writes docs/performance-results.md.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 

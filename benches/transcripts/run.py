@@ -38,7 +38,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--no-peers", action="store_true", default=given("PEERS") == "0")
     parser.add_argument("--only", action="append", help="run only these jobs")
     parser.add_argument("--tidings", type=Path, help="the program, if it is built already")
-    parser.add_argument("--update", action="store_true", default=given("UPDATE") == "1", help="write docs/performance.md")
+    parser.add_argument("--update", action="store_true", default=given("UPDATE") == "1", help="write docs/performance-results.md")
     return parser.parse_args()
 
 
@@ -67,7 +67,7 @@ def main() -> int:
     bars = report.bars(results, tree)
     print(report.bar_table(bars))
     if chosen.update:
-        report.update(REPO / "docs/performance.md", results, bars, tree, chosen.rounds)
+        report.update(REPO / "docs/performance-results.md", results, bars, tree, chosen.rounds)
     return 0 if all(bar.holds for bar in bars) else 1
 
 

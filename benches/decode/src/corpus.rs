@@ -1,6 +1,7 @@
 //! Frames to measure: recorded ones, repeated with fresh ids and varied text.
 //!
-//! The mix models long streamed answers with partial messages; docs/performance.md lists what it leaves out.
+//! The mix models long streamed answers with partial messages; docs/performance-results.md lists what it
+//! leaves out.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

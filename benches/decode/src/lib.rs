@@ -1,4 +1,5 @@
-//! Benchmark of frame decoding, compared with other ways to read the same bytes; see docs/performance.md.
+//! Benchmark of frame decoding, compared with other ways to read the same bytes; docs/performance-results.md
+//! has the results.
 
 pub mod corpus;
 pub mod judge;

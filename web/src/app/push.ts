@@ -6,7 +6,7 @@ import { setPref } from "./prefs.ts";
 
 /** Reason why this browser cannot receive Web Push; `undefined` if it can. */
 export function pushObstacle(): string | undefined {
-  if (!isSecureContext) return "Browsers allow notifications only on pages with HTTPS. docs/phone.md describes how to get it";
+  if (!isSecureContext) return "Browsers allow notifications only on pages with HTTPS. docs/phone-access.md describes how to get it";
   if ("serviceWorker" in navigator && "PushManager" in window && "Notification" in window) return undefined;
   const isApple = /iPhone|iPad/.test(navigator.userAgent);
   return isApple ? "Add this page to the Home Screen first, and open it from there" : "This browser does not support Web Push";

@@ -94,7 +94,7 @@ export function PairDevice({ paired }: { paired: () => void }): VNode {
         <p><strong>{isOver ? "The code has expired" : "Scan this with the phone's camera"}</strong></p>
         <p class="muted">or open the link and type the code: <code class="pair-code">{offer.code.code}</code></p>
         <p class="pair-link"><code>{link}</code> <CopyButton text={link} label="Copy the link" /></p>
-        {isLoopback(link) && <p class="warn-line">This address works on this machine only. Start the server with an address that the phone can reach; docs/phone.md describes how.</p>}
+        {isLoopback(link) && <p class="warn-line">This address works on this machine only. Start the server with an address that the phone can reach; docs/phone-access.md describes how.</p>}
         <p class="muted" role="timer">{isOver ? "" : `Valid for ${left} s`}</p>
         <div class="pair-actions">
           {isOver && <button type="button" class="main" onClick={create}>New code</button>}

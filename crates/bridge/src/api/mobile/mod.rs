@@ -2,8 +2,8 @@
 //!
 //! Two families of apps use the protocol. One sends flat messages (`command`, `permission_response`,
 //! `session_resume`, …), the other names a project in each (`execute`, `project_join`, …). Both are accepted
-//! on one socket, and both get flat messages with an added `projectId`. `docs/mobile.md` lists what is left
-//! out, and why.
+//! on one socket, and both get flat messages with an added `projectId`. `docs/phone-protocol.md` lists what
+//! is left out, and why.
 
 mod asks;
 mod feed;
