@@ -13,11 +13,7 @@ use crate::Error;
 
 /// Creates the folder, or checks that it is not a link and that only its owner may write to it.
 pub fn private_folder(path: &Path) -> Result<(), Error> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    let made = builder.create(path);
+    let made = files::create_private_folder(path);
     let found = std::fs::symlink_metadata(path);
     let (Ok(()), Ok(found)) = (made, found) else {
         let message = format!("Failed to create the folder `{}`", path.display());

@@ -1,8 +1,13 @@
 //! A route: its method, its path and its handler, and in a build for developers its `OpenAPI` description.
 
+use std::sync::Arc;
+
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
+use axum::extract::{DefaultBodyLimit, Request};
+use axum::handler::Handler;
+use axum::response::Response;
 use axum::routing::MethodRouter;
+use futures_core::future::BoxFuture;
 use tidings_api::Scope;
 
 /// One handler, made with [`route!`].
@@ -25,7 +30,7 @@ macro_rules! route {
             #[cfg(all(test, feature = "openapi"))]
             method: stringify!($method),
             path: $path,
-            methods: axum::routing::$method($($handler)+),
+            methods: axum::routing::$method($crate::http::route::ErasedHandler::new($($handler)+)),
             #[cfg(feature = "openapi")]
             describe: || utoipa_axum::routes!($($handler)+),
             scope: None,
@@ -34,6 +39,27 @@ macro_rules! route {
 }
 
 pub(crate) use route;
+
+/// A handler of any route. All have this one type, so that the router's code is compiled once and not for each of them.
+#[derive(Clone)]
+pub(crate) struct ErasedHandler<S>(Arc<dyn Fn(Request, S) -> BoxFuture<'static, Response> + Send + Sync>);
+
+impl<S> ErasedHandler<S> {
+    pub(crate) fn new<T, H>(handler: H) -> Self
+    where
+        H: Handler<T, S, Future = BoxFuture<'static, Response>> + Sync,
+    {
+        ErasedHandler(Arc::new(move |request, state| handler.clone().call(request, state)))
+    }
+}
+
+impl<S: Clone + Send + Sync + 'static> Handler<(), S> for ErasedHandler<S> {
+    type Future = BoxFuture<'static, Response>;
+
+    fn call(self, request: Request, state: S) -> Self::Future {
+        self.0(request, state)
+    }
+}
 
 impl<S: Clone + Send + Sync + 'static> Route<S> {
     /// Sets another limit on the size of request bodies.

@@ -1,7 +1,9 @@
 //! The connections of a listener: each is a task, until it ends or the server stops.
 
+use std::future::poll_fn;
 use std::io;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
@@ -36,14 +38,14 @@ pub(super) struct Serving {
 pub(super) trait Listener {
     type Stream;
 
-    fn accept_one(&self) -> impl Future<Output = io::Result<Self::Stream>> + Send;
+    fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<Self::Stream>>;
 }
 
 impl Listener for TcpListener {
     type Stream = TcpStream;
 
-    async fn accept_one(&self) -> io::Result<TcpStream> {
-        Ok(self.accept().await?.0)
+    fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<TcpStream>> {
+        self.poll_accept(cx).map_ok(|(stream, _)| stream)
     }
 }
 
@@ -51,8 +53,8 @@ impl Listener for TcpListener {
 impl Listener for UnixListener {
     type Stream = UnixStream;
 
-    async fn accept_one(&self) -> io::Result<UnixStream> {
-        Ok(self.accept().await?.0)
+    fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<UnixStream>> {
+        self.poll_accept(cx).map_ok(|(stream, _)| stream)
     }
 }
 
@@ -66,7 +68,7 @@ pub(super) async fn serve_all<On: Listener, Served: Future<Output = io::Result<(
     let mut connections = JoinSet::new();
     loop {
         let accepted = tokio::select! {
-            accepted = listener.accept_one() => accepted,
+            accepted = poll_fn(|cx| listener.poll_accept(cx)) => accepted,
             Some(_) = connections.join_next() => continue,
             () = stop.cancelled() => break,
         };

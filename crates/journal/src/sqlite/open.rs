@@ -1,10 +1,11 @@
 //! The files of a journal: their permissions, their lock, and the state in which they were left.
 
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
+use tidings_base::files;
 
 use super::begin::Begin;
 use super::delta_log::DeltaLog;
@@ -160,11 +161,7 @@ pub(super) fn private_file(path: &Path) -> std::io::Result<File> {
 /// Creates the folder. An existing one keeps its mode: it may be a home directory.
 fn make_folder(path: &Path) -> Result<(), JournalError> {
     let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(()) };
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).map_err(|error| JournalError::io("create", folder, error))
+    files::create_private_folder(folder).map_err(|error| JournalError::io("create", folder, error))
 }
 
 /// A path with a suffix after the file's name.

@@ -10,9 +10,8 @@ mod fold_state;
 mod orphans;
 
 use std::ffi::OsString;
-use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +20,7 @@ use tidings::Ids;
 use tidings::host::{HostFolder, Record};
 use tidings::transport::{Claim, HostHandle, NewHost, SocketTransport, Transport};
 use tidings_agent::Clock;
+use tidings_base::files;
 use tidings_journal::{Fence, Key};
 
 pub(crate) use fold_state::{FoldState, FoldStore};
@@ -76,7 +76,7 @@ impl Hosts {
         ids: Ids,
     ) -> io::Result<Self> {
         let folder = folder.into();
-        DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        files::create_private_folder(&folder)?;
         check_folder(&folder)?;
         // A host runs in another working directory, so its folder must be absolute.
         let folder = folder.canonicalize()?;

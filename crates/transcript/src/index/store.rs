@@ -218,11 +218,7 @@ fn rows_id(segment: usize, bucket: usize) -> i64 {
 /// Creates the folder and the file readable by their owner only: sessions are private.
 fn make_private(path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent() {
-        let mut builder = std::fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(folder)?;
+        tidings_base::files::create_private_folder(folder)?;
     }
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create(true).truncate(false);
