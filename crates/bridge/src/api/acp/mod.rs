@@ -11,9 +11,7 @@ mod session;
 mod socket;
 
 use axum::extract::State;
-use axum::extract::ws::WebSocketUpgrade;
-use axum::extract::ws::rejection::WebSocketUpgradeRejection;
-use axum::http::{Extensions, HeaderMap};
+use axum::http::Extensions;
 use axum::response::Response;
 use tidings_acp::limits::SOCKET_MESSAGE_BYTES_MAX;
 use tidings_acp::rpc::RpcError;
@@ -25,6 +23,7 @@ pub use local::LocalEditor;
 use super::Api;
 use super::stream_lifetime::StreamLifetime;
 use super::ws::link;
+use crate::http::UpgradeRequest;
 
 /// Opens a WebSocket that speaks the Agent Client Protocol, version 1.
 ///
@@ -37,17 +36,12 @@ pub(crate) async fn acp_socket(
     State(api): State<Api>,
     caller: Caller,
     extensions: Extensions,
-    headers: HeaderMap,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    upgrade: Result<UpgradeRequest, Error>,
 ) -> Result<Response, Error> {
-    drop(
-        upgrade.map_err(|rejection| {
-            Error::new(Code::Invalid, rejection.body_text(), "open it as a WebSocket")
-        })?,
-    );
+    let upgrade = upgrade?;
     let mut lifetime = StreamLifetime::new(&api).with_connection(extensions.get());
     lifetime.bind(&caller);
-    link::upgrade_with(&extensions, &headers, None, SOCKET_MESSAGE_BYTES_MAX, move |socket| {
+    link::upgrade_with(upgrade, None, SOCKET_MESSAGE_BYTES_MAX, move |socket| {
         socket::serve(api, caller, lifetime, socket)
     })
 }

@@ -20,11 +20,9 @@ mod translator;
 mod work;
 
 use axum::extract::State;
-use axum::extract::ws::WebSocketUpgrade;
-use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::http::{Extensions, HeaderMap, header};
 use axum::response::Response;
-use tidings_api::{Code, Scope};
+use tidings_api::Scope;
 use tidings_sessions::{Caller, Error};
 
 pub(crate) use parts::PartTranslator;
@@ -40,6 +38,7 @@ use super::Api;
 use super::stream_lifetime::StreamLifetime;
 use super::ws::link;
 use crate::auth::Peer;
+use crate::http::UpgradeRequest;
 
 /// Opens a WebSocket of the phone protocol: projects, prompts, answers and permissions.
 ///
@@ -53,23 +52,17 @@ pub(crate) async fn mobile(
     State(api): State<Api>,
     extensions: Extensions,
     headers: HeaderMap,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    upgrade: Result<UpgradeRequest, Error>,
 ) -> Result<Response, Error> {
     let caller = extensions.get::<Caller>().cloned();
     let peer = Peer::of(&extensions);
     caller.as_ref().map_or(Ok(()), |caller| caller.require(Scope::Read))?;
-    // The extractor checks the request; `link::upgrade` takes over the connection.
-    let refused = |rejection: WebSocketUpgradeRejection| {
-        Error::new(Code::Invalid, rejection.body_text(), "open it as a WebSocket")
-    };
-    drop(upgrade.map_err(refused)?);
+    let upgrade = upgrade?;
     let port = port(&headers);
     // Until the response, the auth layer ends the request when the credential is revoked; from here on, this
     // does.
     let lifetime = StreamLifetime::new(&api).with_connection(extensions.get());
-    link::upgrade(&extensions, &headers, None, move |socket| {
-        socket::serve(api, (caller, peer), lifetime, port, socket)
-    })
+    link::upgrade(upgrade, None, move |socket| socket::serve(api, (caller, peer), lifetime, port, socket))
 }
 
 /// The port that the phone connected to, from its `Host` header, because there may be a proxy in between.

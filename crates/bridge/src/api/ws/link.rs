@@ -3,17 +3,14 @@
 //! The library copies each frame into a buffer that never shrinks. So a long message is sent as several
 //! frames, each after the one before was written.
 
-use axum::body::Body;
-use axum::http::{Extensions, HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::HeaderValue;
 use axum::response::Response;
 use futures_util::{SinkExt as _, StreamExt as _};
-use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper::upgrade::Upgraded;
 use hyper_util::rt::TokioIo;
-use tidings_api::Code;
 use tidings_journal::limits::LONG_EVENT_BYTES;
 use tidings_sessions::Error;
 use tokio_tungstenite::WebSocketStream;
-use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::frame::Frame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
@@ -22,6 +19,7 @@ use tokio_tungstenite::tungstenite::{Bytes, Error as SocketError};
 pub(crate) use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 pub(crate) use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 
+use crate::http::UpgradeRequest;
 use crate::limits::{CHUNK_BYTES, MESSAGE_BYTES_MAX, SOCKET_READ_BYTES};
 
 /// The WebSocket of a client.
@@ -71,28 +69,23 @@ impl WebSocket {
     }
 }
 
-/// Answers an upgrade request, and calls `serve` once the connection is upgraded.
+/// Accepts an upgrade request, and calls `serve` once the connection is upgraded.
 pub(crate) fn upgrade<F: Future<Output = ()> + Send + 'static>(
-    extensions: &Extensions,
-    headers: &HeaderMap,
+    request: UpgradeRequest,
     protocol: Option<HeaderValue>,
     serve: impl FnOnce(WebSocket) -> F + Send + 'static,
 ) -> Result<Response, Error> {
-    upgrade_with(extensions, headers, protocol, MESSAGE_BYTES_MAX, serve)
+    upgrade_with(request, protocol, MESSAGE_BYTES_MAX, serve)
 }
 
 /// The same with another limit on the bytes of a client's message.
 pub(crate) fn upgrade_with<F: Future<Output = ()> + Send + 'static>(
-    extensions: &Extensions,
-    headers: &HeaderMap,
+    request: UpgradeRequest,
     protocol: Option<HeaderValue>,
     message_bytes_max: usize,
     serve: impl FnOnce(WebSocket) -> F + Send + 'static,
 ) -> Result<Response, Error> {
-    let refused = || Error::new(Code::Invalid, "The connection cannot become a WebSocket", "use HTTP/1.1");
-    let on_upgrade = extensions.get::<OnUpgrade>().cloned().ok_or_else(refused)?;
-    let key = headers.get(header::SEC_WEBSOCKET_KEY).ok_or_else(refused)?;
-    let accept = derive_accept_key(key.as_bytes());
+    let (response, connection) = request.accept(protocol)?;
     let config = WebSocketConfig::default()
         .max_message_size(Some(message_bytes_max))
         .max_frame_size(Some(message_bytes_max))
@@ -100,18 +93,9 @@ pub(crate) fn upgrade_with<F: Future<Output = ()> + Send + 'static>(
         .write_buffer_size(CHUNK_BYTES);
     drop(tokio::spawn(async move {
         // The upgrade fails if the client disconnected before the response.
-        let Ok(upgraded) = on_upgrade.await else { return };
+        let Ok(upgraded) = connection.await else { return };
         let stream = WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Server, Some(config));
         serve(WebSocket(stream.await)).await;
     }));
-    let mut response = Response::new(Body::empty());
-    *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
-    let answer = response.headers_mut();
-    answer.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
-    answer.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
-    answer.insert(header::SEC_WEBSOCKET_ACCEPT, HeaderValue::from_str(&accept).map_err(|_| refused())?);
-    if let Some(protocol) = protocol {
-        answer.insert(header::SEC_WEBSOCKET_PROTOCOL, protocol);
-    }
     Ok(response)
 }

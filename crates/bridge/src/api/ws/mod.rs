@@ -10,9 +10,7 @@ pub(crate) mod socket;
 pub(crate) mod terminal;
 
 use axum::extract::State;
-use axum::extract::ws::WebSocketUpgrade;
-use axum::extract::ws::rejection::WebSocketUpgradeRejection;
-use axum::http::{Extensions, HeaderMap};
+use axum::http::Extensions;
 use axum::response::Response;
 use tidings_api::{Code, Scope};
 use tidings_sessions::{Caller, Error};
@@ -20,6 +18,7 @@ use tidings_sessions::{Caller, Error};
 use super::stream_lifetime::StreamLifetime;
 use super::{Api, PROTOCOL};
 use crate::auth::Peer;
+use crate::http::UpgradeRequest;
 
 /// Opens a WebSocket for requests, their replies, and events of subscribed sessions.
 ///
@@ -34,25 +33,19 @@ use crate::auth::Peer;
 pub(crate) async fn websocket(
     State(api): State<Api>,
     extensions: Extensions,
-    headers: HeaderMap,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    upgrade: Result<UpgradeRequest, Error>,
 ) -> Result<Response, Error> {
     let caller = extensions.get::<Caller>().cloned();
     let peer = Peer::of(&extensions);
     caller.as_ref().map_or(Ok(()), |caller| caller.require(Scope::Read))?;
-    let upgrade = upgrade
-        .map_err(|rejection| Error::new(Code::Invalid, rejection.body_text(), "open it as a WebSocket"))?;
-    let offers_others = upgrade.requested_protocols().next().is_some();
-    let upgrade = upgrade.protocols([PROTOCOL]);
-    if offers_others && upgrade.selected_protocol().is_none() {
+    let upgrade = upgrade?;
+    let protocol = upgrade.offered(PROTOCOL);
+    if upgrade.has_protocols() && protocol.is_none() {
         let message = "None of the requested subprotocols is supported";
         return Err(Error::new(Code::Invalid, message, "request `tidings.v1`"));
     }
     // Until the response, the auth layer ends the request when the credential is revoked; from here on, this
     // does.
     let lifetime = StreamLifetime::new(&api).with_connection(extensions.get());
-    let protocol = upgrade.selected_protocol().cloned();
-    link::upgrade(&extensions, &headers, protocol, move |socket| {
-        socket::serve(api, (caller, peer), lifetime, socket)
-    })
+    link::upgrade(upgrade, protocol, move |socket| socket::serve(api, (caller, peer), lifetime, socket))
 }

@@ -4,9 +4,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::extract::ws::WebSocketUpgrade;
-use axum::extract::ws::rejection::WebSocketUpgradeRejection;
-use axum::http::{Extensions, HeaderMap};
+use axum::http::Extensions;
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -25,7 +23,7 @@ use super::link::{self, Message, WebSocket};
 use super::socket::{close_socket, received};
 use crate::api::stream_lifetime::{StreamLifetime, retry_ms};
 use crate::api::{Api, PROTOCOL, visibility};
-use crate::http::Path;
+use crate::http::{Path, UpgradeRequest};
 use crate::limits::{TERMINAL_KEYS_BYTES_MAX, TERMINAL_MESSAGES_WAITING, WRITE_WAIT};
 
 /// Opens a WebSocket with the terminal of a session.
@@ -42,19 +40,15 @@ pub(crate) async fn terminal(
     caller: Caller,
     Path(id): Path<String>,
     extensions: Extensions,
-    headers: HeaderMap,
-    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+    upgrade: Result<UpgradeRequest, Error>,
 ) -> Result<Response, Error> {
     visibility::check(&api.sessions, &caller, &id).await?;
     let (folder, record) = api.sessions.terminal(&id).await?;
-    let upgrade = upgrade
-        .map_err(|rejection| Error::new(Code::Invalid, rejection.body_text(), "open it as a WebSocket"))?;
-    let protocol = upgrade.protocols([PROTOCOL]).selected_protocol().cloned();
+    let upgrade = upgrade?;
+    let protocol = upgrade.offered(PROTOCOL);
     let mut lifetime = StreamLifetime::new(&api).with_connection(extensions.get());
     lifetime.bind(&caller);
-    link::upgrade(&extensions, &headers, protocol, move |socket| {
-        serve(api, caller, lifetime, (folder, record), socket)
-    })
+    link::upgrade(upgrade, protocol, move |socket| serve(api, caller, lifetime, (folder, record), socket))
 }
 
 /// A text message of a client.
