@@ -24,7 +24,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("syn", "runs at build time only: the derive of ts-rs is still on 2, every other derive on 3"),
     (
         "thiserror",
-        "filedescriptor, by which crossterm waits for keys without losing any, still has version 1",
+        "filedescriptor, by which crossterm waits for keys outside of Linux, still has version 1",
     ),
     ("thiserror-impl", "comes with thiserror"),
     ("windows-sys", "ring is behind the rest; neither is built elsewhere than on Windows"),

@@ -15,7 +15,7 @@ use crate::output::{Output, can_draw};
 use crate::terminal::ask::Reply;
 use crate::terminal::{
     Diffs, Draft, Key, KeyEffect, Keyboard, Paint, Pane, PromptAction, PromptHistory, PromptInput, Screen,
-    SlashCommand, Thoughts, View,
+    SlashCommand, Thoughts, View, keys,
 };
 
 /// View of a session, and the keys of its user.
@@ -217,7 +217,7 @@ pub fn view(data: AnswerText, diffs: Diffs, thoughts: Thoughts, out: &Output) ->
 
 /// Columns and rows of the terminal, or 80×24 without one.
 pub(crate) fn size() -> (usize, usize) {
-    let (columns, rows) = crossterm::terminal::size().unwrap_or((80, 24));
+    let (columns, rows) = keys::size().unwrap_or((80, 24));
     (if columns == 0 { 80 } else { columns.into() }, if rows == 0 { 24 } else { rows.into() })
 }
 

@@ -6,7 +6,7 @@
 pub mod ask;
 mod card;
 mod diff;
-mod keys;
+pub(crate) mod keys;
 mod line;
 mod live;
 mod markdown;
