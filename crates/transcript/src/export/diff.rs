@@ -148,14 +148,40 @@ fn of_texts(path: &str, old: &str, new: &str) -> Diff {
 /// around it.
 #[cfg(feature = "html")]
 pub fn unified_diff(old: &str, new: &str, context: u16) -> String {
-    use imara_diff::{Algorithm, BasicLineDiffPrinter, InternedInput, UnifiedDiffConfig};
+    use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 
-    let input = InternedInput::new(old, new);
-    let mut diff = imara_diff::Diff::compute(Algorithm::Histogram, &input);
-    diff.postprocess_lines(&input);
-    let mut config = UnifiedDiffConfig::default();
-    config.context_len(context.into());
-    diff.unified_diff(&BasicLineDiffPrinter(&input.interner), config, &input).to_string()
+    // A line break belongs to its line: with and without one, or with `\r`, lines differ.
+    let old: Vec<&str> = old.split_inclusive('\n').collect();
+    let new: Vec<&str> = new.split_inclusive('\n').collect();
+    let changes = capture_diff_slices(Algorithm::Patience, &old, &new);
+    let mut diff = String::new();
+    for hunk in group_diff_ops(changes, context.into()) {
+        let (Some(first), Some(last)) = (hunk.first(), hunk.last()) else { continue };
+        let before = first.old_range().start..last.old_range().end;
+        let after = first.new_range().start..last.new_range().end;
+        let (from, to) = (before.start + 1, after.start + 1);
+        let header = format!("@@ -{from},{} +{to},{} @@\n", before.len(), after.len());
+        diff.push_str(&header);
+        for change in hunk {
+            if let DiffOp::Equal { .. } = change {
+                push(&mut diff, ' ', &old[change.old_range()]);
+            } else {
+                push(&mut diff, '-', &old[change.old_range()]);
+                push(&mut diff, '+', &new[change.new_range()]);
+            }
+        }
+    }
+    diff
+}
+
+/// Appends lines with a sign in front of each. The last one of a text may have no line break.
+#[cfg(feature = "html")]
+fn push(diff: &mut String, sign: char, lines: &[&str]) {
+    for line in lines {
+        diff.push(sign);
+        diff.push_str(line.strip_suffix('\n').unwrap_or(line));
+        diff.push('\n');
+    }
 }
 
 #[cfg(not(feature = "html"))]
@@ -163,4 +189,65 @@ fn of_texts(path: &str, old: &str, new: &str) -> Diff {
     let mut diff = of_new(path, new);
     diff.lines.splice(0..0, old.lines().map(|line| DiffLine::Removed(line.to_owned())));
     diff
+}
+
+#[cfg(all(test, feature = "html"))]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn changes_have_the_lines_around_them_and_their_numbers() {
+        let lines = |skipped: &[u32]| -> String {
+            let numbers = (1..=20).filter(|number| !skipped.contains(number));
+            numbers.map(|number| format!("{number}\n")).collect::<Vec<_>>().concat()
+        };
+        for (old, new, expected) in [
+            ("a\n", "a\n", ""),
+            ("", "", ""),
+            ("", "a\n", "@@ -1,0 +1,1 @@\n+a\n"),
+            ("a\n", "", "@@ -1,1 +1,0 @@\n-a\n"),
+            ("a\nb\n", "a\nc\n", "@@ -1,2 +1,2 @@\n a\n-b\n+c\n"),
+            ("a\nb", "a\nb\n", "@@ -1,2 +1,2 @@\n a\n-b\n+b\n"),
+            ("a\r\n", "a\n", "@@ -1,1 +1,1 @@\n-a\r\n+a\n"),
+            (&lines(&[]), &lines(&[6]), "@@ -4,5 +4,4 @@\n 4\n 5\n-6\n 7\n 8\n"),
+            (
+                &lines(&[12]),
+                &lines(&[6]),
+                "@@ -4,5 +4,4 @@\n 4\n 5\n-6\n 7\n 8\n@@ -10,4 +9,5 @@\n 10\n 11\n+12\n 13\n 14\n",
+            ),
+            (&lines(&[]), &lines(&[6, 9]), "@@ -4,8 +4,6 @@\n 4\n 5\n-6\n 7\n 8\n-9\n 10\n 11\n"),
+        ] {
+            assert_eq!(unified_diff(old, new, 2), expected, "{old:?} {new:?}");
+        }
+    }
+
+    #[test]
+    fn an_added_function_is_added_as_a_whole() {
+        let old = "fn a() {\n    one();\n}\n\nfn c() {\n    three();\n}\n";
+        let new = "fn a() {\n    one();\n}\n\nfn b() {\n    two();\n}\n\nfn c() {\n    three();\n}\n";
+        let diff = unified_diff(old, new, 0);
+        assert_eq!(diff, "@@ -5,0 +5,4 @@\n+fn b() {\n+    two();\n+}\n+\n");
+    }
+
+    proptest! {
+        #[test]
+        fn a_diff_contains_both_texts(
+            old in "([abc]\n){0,40}",
+            new in "([abc]\n){0,40}",
+        ) {
+            let diff = unified_diff(&old, &new, u16::MAX);
+            let side = |left_out: char| -> String {
+                let lines = diff.lines().filter(|line| !line.starts_with(['@', left_out]));
+                lines.flat_map(|line| [&line[1..], "\n"]).collect()
+            };
+            if old == new {
+                prop_assert_eq!(diff, "");
+            } else {
+                prop_assert_eq!(side('+'), old);
+                prop_assert_eq!(side('-'), new);
+            }
+        }
+    }
 }
