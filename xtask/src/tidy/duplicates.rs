@@ -10,6 +10,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("base64", "reqwest is a version ahead of ours, which is that of async-nats"),
     ("bitflags", "version 1 is never built: it belongs to defmt, a disabled feature of jiff"),
     ("block-buffer", "comes with digest"),
+    ("const-oid", "comes with digest and der"),
     ("cpufeatures", "comes with sha2"),
     ("crypto-common", "comes with digest"),
     ("digest", "comes with sha2"),

@@ -14,12 +14,12 @@ pub(super) fn size() -> Option<(u16, u16)> {
 }
 
 /// Changes of the terminal's size, which the library reports among the keys.
-pub(super) struct SizeChanges;
+pub(super) struct LibrarySizes;
 
-impl SizeChanges {
+impl LibrarySizes {
     #[expect(clippy::unnecessary_wraps, reason = "it can fail on Linux")]
     pub(super) fn new() -> io::Result<Self> {
-        Ok(SizeChanges)
+        Ok(LibrarySizes)
     }
 
     pub(super) async fn next(&mut self) {
@@ -28,12 +28,12 @@ impl SizeChanges {
 }
 
 /// Reader of the terminal's keys.
-pub(super) struct KeyReader;
+pub(super) struct LibraryKeys;
 
-impl KeyReader {
+impl LibraryKeys {
     #[expect(clippy::unnecessary_wraps, reason = "it can fail on Linux")]
     pub(super) fn open() -> io::Result<Self> {
-        Ok(KeyReader)
+        Ok(LibraryKeys)
     }
 
     /// Waits for input and returns its keys; `None` if there is no input for this long.

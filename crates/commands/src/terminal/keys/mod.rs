@@ -13,9 +13,9 @@ mod press;
 mod tty;
 
 #[cfg(not(target_os = "linux"))]
-use library as platform;
+use library::{self as platform, LibraryKeys as KeyReader, LibrarySizes as SizeChanges};
 #[cfg(target_os = "linux")]
-use tty as platform;
+use tty::{self as platform, KeyReader, SizeChanges};
 
 use std::io::{self, Write as _};
 use std::sync::Arc;
@@ -24,8 +24,6 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use tokio::sync::mpsc::{Receiver, Sender, channel};
-
-use self::platform::{KeyReader, SizeChanges};
 
 /// A key that has a function here.
 #[derive(Debug, Clone, PartialEq, Eq)]
