@@ -16,42 +16,55 @@ export function fold(all: Conversation, event: UiMessage, at?: string): void {
   all.revision += 1;
 }
 
+type EventName = UiMessage extends infer Event ? (Event extends unknown ? keyof Event : never) : never;
+type Body<Name extends EventName> = Extract<UiMessage, Record<Name, unknown>>[Name];
+type Rows = { [Name in EventName]: (all: Conversation, track: Track, event: Body<Name>) => void };
+
 function foldInto(all: Conversation, track: Track, event: UiMessage): void {
-  if ("TextChunk" in event) {
-    addText(all, track, "text", event.TextChunk.text, event.TextChunk.turn_id);
-  } else if ("Thinking" in event) {
-    addText(all, track, "thinking", event.Thinking.text, event.Thinking.turn_id);
-  } else if ("TextEnded" in event) {
-    closeText(track);
-  } else if ("ToolPreparing" in event) {
-    const { tool_use_id, tool_name } = event.ToolPreparing;
-    startTool(all, track, tool_use_id, { name: tool_name, state: "preparing" });
-  } else if ("ToolExecuting" in event) {
-    const { tool_use_id, tool_name, input } = event.ToolExecuting;
-    startTool(all, track, tool_use_id, { name: tool_name, input, state: "running" });
-  } else if ("ToolProgress" in event) {
-    changeTool(all, event.ToolProgress.tool_use_id, { elapsedSeconds: event.ToolProgress.elapsed_seconds });
-  } else if ("ToolDetails" in event) {
-    const { tool_use_id, is_error, tool_use_result, tool_name } = event.ToolDetails;
-    ensureTool(all, track, tool_use_id, tool_name);
-    changeTool(all, tool_use_id, { state: is_error ? "failed" : "done", account: tool_use_result });
-  } else if ("ToolCompleted" in event) {
-    const { tool_use_id, result } = event.ToolCompleted;
-    ensureTool(all, track, tool_use_id, undefined);
-    changeTool(all, tool_use_id, (tool) => ({ result, state: tool.state === "failed" ? "failed" : "done" }));
-  } else if ("Lane" in event) {
-    const lane = laneOf(all, track, event.Lane.agent_id);
-    lane.revision += 1;
-    foldInto(all, lane, event.Lane.event);
-    touch(all, event.Lane.agent_id);
-  } else {
-    foldTalk(all, track, event);
+  // An event is an object with one key, its name.
+  for (const name in event) {
+    if (Object.hasOwn(ROWS, name)) ROWS[name as EventName](all, track, event[name as never]);
   }
 }
 
-function foldTalk(all: Conversation, track: Track, event: UiMessage): void {
-  if ("UserPrompt" in event) {
-    const { text, uuid, origin, attachments } = event.UserPrompt;
+/** For events that the page does not show. */
+function ignore(): void {}
+
+/** One row per event: an event of the wire format without a row fails the type check. */
+const ROWS: Rows = {
+  TextChunk(all, track, event) {
+    addText(all, track, "text", event.text, event.turn_id);
+  },
+  Thinking(all, track, event) {
+    addText(all, track, "thinking", event.text, event.turn_id);
+  },
+  TextEnded(_all, track) {
+    closeText(track);
+  },
+  ToolPreparing(all, track, { tool_use_id, tool_name }) {
+    startTool(all, track, tool_use_id, { name: tool_name, state: "preparing" });
+  },
+  ToolExecuting(all, track, { tool_use_id, tool_name, input }) {
+    startTool(all, track, tool_use_id, { name: tool_name, input, state: "running" });
+  },
+  ToolProgress(all, _track, event) {
+    changeTool(all, event.tool_use_id, { elapsedSeconds: event.elapsed_seconds });
+  },
+  ToolDetails(all, track, { tool_use_id, is_error, tool_use_result, tool_name }) {
+    ensureTool(all, track, tool_use_id, tool_name);
+    changeTool(all, tool_use_id, { state: is_error ? "failed" : "done", account: tool_use_result });
+  },
+  ToolCompleted(all, track, { tool_use_id, result }) {
+    ensureTool(all, track, tool_use_id, undefined);
+    changeTool(all, tool_use_id, (tool) => ({ result, state: tool.state === "failed" ? "failed" : "done" }));
+  },
+  Lane(all, track, event) {
+    const lane = laneOf(all, track, event.agent_id);
+    lane.revision += 1;
+    foldInto(all, lane, event.event);
+    touch(all, event.agent_id);
+  },
+  UserPrompt(all, track, { text, uuid, origin, attachments }) {
     all.queue = all.queue.filter((queued) => queued.uuid !== uuid);
     if (isSummary(text, origin)) {
       note(all, track, "summary", "quiet", withoutReminders(text));
@@ -60,153 +73,151 @@ function foldTalk(all: Conversation, track: Track, event: UiMessage): void {
     // A prompt that steers a turn does not end the current block.
     push(all, track, { kind: "prompt", text, uuid, origin, attachments, dropped: undefined });
     if (track === all) all.suggestion = undefined;
-  } else if ("PromptQueued" in event) {
-    const { uuid, text, by, attachments } = event.PromptQueued;
+  },
+  PromptQueued(all, _track, { uuid, text, by, attachments }) {
     all.queue = [...all.queue.filter((queued) => queued.uuid !== uuid), { uuid, text, by, attachments }];
-  } else if ("PromptDropped" in event) {
-    const { uuid, reason } = event.PromptDropped;
+  },
+  PromptDropped(all, track, { uuid, reason }) {
     const dropped = all.queue.find((queued) => queued.uuid === uuid);
     all.queue = all.queue.filter((queued) => queued.uuid !== uuid);
     all.dropped.set(uuid, reason ?? "cancelled");
     markDropped(all, track.items);
     if (dropped) note(all, track, "dropped", "quiet", `Not sent (${reason ?? "cancelled"}): ${dropped.text}`);
-  } else if ("TurnStarted" in event) {
-    const { origin } = event.TurnStarted;
+  },
+  TurnStarted(all, track, { origin }) {
     if (origin) note(all, track, "turn", "quiet", `The agent started a turn by itself (${origin}).`);
-  } else if ("Complete" in event) {
+  },
+  Complete(all, track, event) {
     closeText(track);
-    const reason = event.Complete.stop_reason;
+    const reason = event.stop_reason;
     if (reason === "MaxTokens") note(all, track, "turn", "warning", "The answer reached the token limit and stops here.");
-  } else if ("TurnResult" in event) {
-    foldResult(all, track, event);
-  } else if ("Retracted" in event) {
-    foldRetracted(all, track, event);
-  } else if ("Error" in event) {
+  },
+  TurnResult: foldResult,
+  Retracted: foldRetracted,
+  Error(all, track, event) {
     closeText(track);
-    note(all, track, "error", "error", event.Error.message);
-  } else if ("System" in event) {
-    note(all, track, "system", "quiet", event.System.message);
-  } else if ("Display" in event) {
+    note(all, track, "error", "error", event.message);
+  },
+  System(all, track, event) {
+    note(all, track, "system", "quiet", event.message);
+  },
+  Display(all, track, event) {
     closeText(track);
-    note(all, track, "display", "plain", event.Display.content);
-  } else if ("Compacted" in event) {
-    foldCompacted(all, track, event);
-  } else if ("Retrying" in event) {
-    foldRetrying(all, track, event);
-  } else {
-    foldBeside(all, track, event);
-  }
-}
-
-/** Folds events outside the conversation: pending requests, sub-agents, lists and settings. */
-function foldBeside(all: Conversation, track: Track, event: UiMessage): void {
-  if ("PermissionDetails" in event) {
-    const details = event.PermissionDetails;
-    all.asks.set(details.tool_use_id, {
+    note(all, track, "display", "plain", event.content);
+  },
+  CommandComplete: ignore,
+  Compacted: foldCompacted,
+  Retrying: foldRetrying,
+  PermissionDetails(all, _track, event) {
+    all.asks.set(event.tool_use_id, {
       kind: "permission",
-      id: details.tool_use_id,
-      details,
+      id: event.tool_use_id,
+      details: event,
       request: undefined,
       openedAt: all.clock,
     });
-    changeTool(all, details.tool_use_id, {});
-  } else if ("PermissionRequired" in event) {
-    const ask = all.asks.get(event.PermissionRequired.tool_use_id);
-    if (ask?.kind === "permission") all.asks.set(ask.id, { ...ask, request: event.PermissionRequired.request });
-  } else if ("BatchPermissionRequired" in event) {
-    const { batch_id, requests } = event.BatchPermissionRequired;
+    changeTool(all, event.tool_use_id, {});
+  },
+  PermissionRequired(all, _track, event) {
+    const ask = all.asks.get(event.tool_use_id);
+    if (ask?.kind === "permission") all.asks.set(ask.id, { ...ask, request: event.request });
+  },
+  BatchPermissionRequired(all, _track, { batch_id, requests }) {
     const batch = [...all.asks.values()].filter((ask) => ask.kind === "permission" && ask.details.batch_id === batch_id);
     batch.forEach((ask, index) => {
       if (ask.kind === "permission") all.asks.set(ask.id, { ...ask, request: requests[index] });
     });
-  } else if ("PermissionResolved" in event) {
-    const { tool_use_id, outcome, by, rule, scope, reason, updated_input } = event.PermissionResolved;
+  },
+  PermissionResolved(all, _track, { tool_use_id, outcome, by, rule, scope, reason, updated_input }) {
     all.asks.delete(tool_use_id);
     decide(all, tool_use_id, { settled: { outcome, by, rule, scope, reason, answer: undefined }, updatedInput: updated_input });
-  } else if ("QuestionDetails" in event) {
-    const details = event.QuestionDetails;
-    const before = all.asks.get(details.tool_use_id);
-    all.asks.set(details.tool_use_id, {
+  },
+  QuestionDetails(all, _track, event) {
+    const before = all.asks.get(event.tool_use_id);
+    all.asks.set(event.tool_use_id, {
       kind: "question",
-      id: details.tool_use_id,
-      details,
+      id: event.tool_use_id,
+      details: event,
       request: { questions: [] },
-      plan: before?.kind === "question" ? before.plan : planOf(all, details.tool_use_id),
+      plan: before?.kind === "question" ? before.plan : planOf(all, event.tool_use_id),
       openedAt: all.clock,
     });
-    changeTool(all, details.tool_use_id, {});
-  } else if ("UserInteractionRequired" in event) {
-    const { tool_use_id, request } = event.UserInteractionRequired;
+    changeTool(all, event.tool_use_id, {});
+  },
+  UserInteractionRequired(all, _track, { tool_use_id, request }) {
     const ask = all.asks.get(tool_use_id);
     if (ask?.kind === "question") all.asks.set(tool_use_id, { ...ask, request });
-  } else if ("PlanProposed" in event) {
-    const { tool_use_id, plan } = event.PlanProposed;
+  },
+  PlanProposed(all, _track, { tool_use_id, plan }) {
     changeTool(all, tool_use_id, { plan });
     const ask = all.asks.get(tool_use_id);
     if (ask?.kind === "question") all.asks.set(tool_use_id, { ...ask, plan });
-  } else if ("InteractionResolved" in event) {
-    const { tool_use_id, outcome, by, answer, reason } = event.InteractionResolved;
+  },
+  InteractionResolved(all, _track, { tool_use_id, outcome, by, answer, reason }) {
     all.asks.delete(tool_use_id);
     decide(all, tool_use_id, { settled: { outcome, by, rule: undefined, scope: undefined, reason, answer }, updatedInput: undefined });
-  } else if ("SubAgentStarted" in event) {
-    const lane = laneOf(all, track, event.SubAgentStarted.agent_id);
-    lane.started = { ...lane.started, ...event.SubAgentStarted };
+  },
+  SubAgentStarted(all, track, event) {
+    const lane = laneOf(all, track, event.agent_id);
+    lane.started = { ...lane.started, ...event };
     laneChanged(all, lane);
-  } else if ("SubAgentProgressed" in event) {
-    const lane = laneOf(all, track, event.SubAgentProgressed.agent_id);
-    lane.progress = { ...lane.progress, ...event.SubAgentProgressed };
+  },
+  SubAgentProgressed(all, track, event) {
+    const lane = laneOf(all, track, event.agent_id);
+    lane.progress = { ...lane.progress, ...event };
     laneChanged(all, lane);
-  } else if ("SubAgentEnded" in event) {
-    const lane = laneOf(all, track, event.SubAgentEnded.agent_id);
-    lane.ended = event.SubAgentEnded;
+  },
+  SubAgentEnded(all, track, event) {
+    const lane = laneOf(all, track, event.agent_id);
+    lane.ended = event;
     laneChanged(all, lane);
-  } else {
-    foldState(all, track, event);
-  }
-}
-
-function foldState(all: Conversation, track: Track, event: UiMessage): void {
-  if ("TokenUpdate" in event) {
-    if (track === all) all.inputTokens = event.TokenUpdate.input_tokens;
-  } else if ("TodoList" in event) {
-    const { agent_id, items } = event.TodoList;
+  },
+  TokenUpdate(all, track, event) {
+    if (track === all) all.inputTokens = event.input_tokens;
+  },
+  TodoList(all, track, { agent_id, items }) {
     if (agent_id === undefined) all.todos = items;
     else laneOf(all, track, agent_id).todos = items;
-  } else if ("Progress" in event) {
-    if (event.Progress.agent_id === undefined) all.progress = event.Progress;
-  } else if ("TaskChanged" in event) {
-    all.tasks = new Map(all.tasks).set(event.TaskChanged.task_id, event.TaskChanged);
-  } else if ("RateLimit" in event) {
-    all.limit = event.RateLimit;
-    if (event.RateLimit.status === "rejected") note(all, track, "limit", "error", limitWords(event.RateLimit.kind));
-  } else if ("Suggestion" in event) {
-    all.suggestion = event.Suggestion.text;
-  } else if ("SessionStarted" in event) {
-    const started = event.SessionStarted;
-    all.cliSessionId = started.cli_session_id;
-    all.model = started.model ?? all.model;
-    all.mode = started.permission_mode ?? all.mode;
-    all.cwd = started.cwd ?? all.cwd;
-    all.cliVersion = started.cli_version ?? all.cliVersion;
-    if (started.slash_commands.length > 0) all.slashCommands = started.slash_commands;
-  } else if ("SettingsChanged" in event) {
-    const changed = event.SettingsChanged;
-    all.model = changed.model ?? all.model;
-    all.mode = changed.permission_mode ?? all.mode;
-    all.slashCommands = changed.slash_commands ?? all.slashCommands;
-    all.options = changed.options ?? all.options;
-  } else if ("SessionStateChanged" in event) {
-    const { state, error } = event.SessionStateChanged;
+  },
+  Progress(all, _track, event) {
+    if (event.agent_id === undefined) all.progress = event;
+  },
+  TaskChanged(all, _track, event) {
+    all.tasks = new Map(all.tasks).set(event.task_id, event);
+  },
+  RateLimit(all, track, event) {
+    all.limit = event;
+    if (event.status === "rejected") note(all, track, "limit", "error", limitWords(event.kind));
+  },
+  Suggestion(all, _track, event) {
+    all.suggestion = event.text;
+  },
+  SessionStarted(all, _track, event) {
+    all.cliSessionId = event.cli_session_id;
+    all.model = event.model ?? all.model;
+    all.mode = event.permission_mode ?? all.mode;
+    all.cwd = event.cwd ?? all.cwd;
+    all.cliVersion = event.cli_version ?? all.cliVersion;
+    if (event.slash_commands.length > 0) all.slashCommands = event.slash_commands;
+  },
+  SessionTitle: ignore,
+  SettingsChanged(all, _track, event) {
+    all.model = event.model ?? all.model;
+    all.mode = event.permission_mode ?? all.mode;
+    all.slashCommands = event.slash_commands ?? all.slashCommands;
+    all.options = event.options ?? all.options;
+  },
+  SessionStateChanged(all, track, { state, error }) {
     if (state === "Idle" || state === "Ended") all.progress = undefined;
     const last = track.items.at(-1);
     // An agent that ended its turn with the reason of its own end has told it.
     const isTold = last?.kind === "result" && last.result.error === error;
     if (error !== undefined && !isTold) note(all, track, "ended", "error", error);
-  }
-}
+  },
+  RawFrame: ignore,
+};
 
-function foldResult(all: Conversation, track: Track, event: Extract<UiMessage, { TurnResult: unknown }>): void {
-  const result = event.TurnResult;
+function foldResult(all: Conversation, track: Track, result: Body<"TurnResult">): void {
   closeText(track);
   const before = all.costUsd ?? 0;
   // The total cost starts again after /clear.
@@ -237,17 +248,15 @@ function markInterrupted(all: Conversation, track: Track): void {
   }
 }
 
-function foldRetracted(all: Conversation, track: Track, event: Extract<UiMessage, { Retracted: unknown }>): void {
-  const { text, thinking, turn_id, tool_use_ids, reason } = event.Retracted;
+function foldRetracted(all: Conversation, track: Track, { text, thinking, turn_id, tool_use_ids, reason }: Body<"Retracted">): void {
   takeBack(track, "text", text, turn_id);
   takeBack(track, "thinking", thinking, turn_id);
   for (const id of tool_use_ids) changeTool(all, id, { retracted: true });
   note(all, track, "retracted", "quiet", retractWords(reason));
 }
 
-function foldCompacted(all: Conversation, track: Track, event: Extract<UiMessage, { Compacted: unknown }>): void {
+function foldCompacted(all: Conversation, track: Track, { trigger, tokens_before, tokens_after }: Body<"Compacted">): void {
   closeText(track);
-  const { trigger, tokens_before, tokens_after } = event.Compacted;
   const how = trigger === "auto" ? "automatically" : "on request";
   const sizes =
     tokens_before !== undefined && tokens_after !== undefined
@@ -256,8 +265,7 @@ function foldCompacted(all: Conversation, track: Track, event: Extract<UiMessage
   note(all, track, "compacted", "plain", `The conversation was compacted ${how}${sizes}.`);
 }
 
-function foldRetrying(all: Conversation, track: Track, event: Extract<UiMessage, { Retrying: unknown }>): void {
-  const { attempt, max_attempts, delay_ms, status, error, agent_id } = event.Retrying;
+function foldRetrying(all: Conversation, track: Track, { attempt, max_attempts, delay_ms, status, error, agent_id }: Body<"Retrying">): void {
   const at = agent_id === undefined ? track : laneOf(all, track, agent_id);
   const what = status === 529 ? "The service is overloaded" : status === 429 ? "The rate limit is reached" : "The service did not respond";
   const detail = status === undefined ? (error ?? "no connection") : `status ${status}`;
