@@ -6,7 +6,7 @@ use crate::support;
 
 use serde_json::Value;
 use tidings_agent::UiMessage;
-use tidings_agent::dialect::{Dialect, Lines};
+use tidings_agent::dialect::{Dialect, Lines, Mobile};
 use tidings_agent::fold::FoldOptions;
 use tidings_agent::history::Recording;
 use tidings_protocol::FrameRef;
@@ -211,4 +211,27 @@ fn an_event_of_ours_that_a_phone_has_no_message_for_is_left_out() {
     let mut text = String::new();
     Lines::new(Dialect::Mobile).write(&[event], &mut text).unwrap();
     assert_eq!(text, "");
+}
+
+/// Samples of all events.
+const SAMPLES: &str = include_str!("../../protocol/tests/fixtures/ui/events.ndjson");
+
+#[test]
+fn a_phone_is_told_of_the_events_for_which_the_table_of_events_says_so() {
+    let mut mobile = Mobile::default();
+    let mut told = Vec::new();
+    for sample in SAMPLES.lines() {
+        let event: UiMessage = serde_json::from_str(sample).unwrap();
+        let before = format!("{mobile:?}");
+        let mut messages = Vec::new();
+        mobile.translate(std::slice::from_ref(&event), &mut messages);
+        if (!messages.is_empty() || before != format!("{mobile:?}")) && !told.contains(&event.name()) {
+            told.push(event.name());
+        }
+    }
+    let is_declared = |name: &&str| UiMessage::facts_of(name).unwrap().phone;
+    let mut declared: Vec<&str> = UiMessage::NAMES.iter().copied().filter(is_declared).collect();
+    told.sort_unstable();
+    declared.sort_unstable();
+    assert_eq!(told, declared);
 }

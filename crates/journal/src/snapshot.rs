@@ -19,7 +19,7 @@ use background::SubAgent;
 use calls::ToolCall;
 use lanes::Lanes;
 use latest::Latest;
-use tidings_protocol::ui::{Lane, UiMessage};
+use tidings_protocol::ui::{Lane, SnapshotRole, UiMessage};
 
 pub use calls::belongs_to_call;
 
@@ -121,58 +121,46 @@ impl SnapshotBuilder {
             event => (Lanes::MAIN, event),
         };
         shorten::shorten(&mut event, self.budget.result_bytes_max);
-        match event {
-            UiMessage::TextChunk { .. } | UiMessage::Thinking(_) => {
+        match event.facts().snapshot {
+            // Frames without an event of their own, for example, are for clients of the whole stream.
+            SnapshotRole::Omitted => {}
+            // The lane of an event is known by now.
+            SnapshotRole::Kept | SnapshotRole::Inner => {
+                self.push(seq, lane, event);
+            }
+            SnapshotRole::Item => self.push_item(seq, lane, event),
+            SnapshotRole::Latest => self.add_latest(seq, lane, event),
+            SnapshotRole::Status => self.add_status(seq, lane, event),
+            SnapshotRole::Text => {
                 self.forget_latest(&Latest::Retrying(lane));
                 self.add_delta(seq, lane, event);
             }
-            UiMessage::TextEnded(_) => self.end_text(seq, lane, event),
-            UiMessage::Retracted(retracted) => self.retract(seq, lane, retracted),
-            UiMessage::ToolPreparing(_)
-            | UiMessage::ToolExecuting { .. }
-            | UiMessage::ToolProgress(_)
-            | UiMessage::ToolDetails(_)
-            | UiMessage::ToolCompleted { .. } => self.call(seq, lane, event),
-            UiMessage::PermissionDetails(_)
-            | UiMessage::PermissionRequired { .. }
-            | UiMessage::BatchPermissionRequired { .. }
-            | UiMessage::PermissionResolved(_)
-            | UiMessage::QuestionDetails(_)
-            | UiMessage::UserInteractionRequired { .. }
-            | UiMessage::InteractionResolved(_) => self.ask(seq, lane, event),
-            UiMessage::PromptQueued(_) | UiMessage::UserPrompt(_) | UiMessage::PromptDropped(_) => {
-                self.prompt(seq, lane, event);
-            }
-            UiMessage::SubAgentStarted(_)
-            | UiMessage::SubAgentProgressed(_)
-            | UiMessage::SubAgentEnded(_) => self.sub_agent(seq, lane, event),
-            UiMessage::TaskChanged(changed) => self.task(seq, lane, changed),
-            UiMessage::Complete { .. } => {
-                self.forget_latest(&Latest::Retrying(lane));
-                if lane == Lanes::MAIN {
-                    // Calls that have not returned by now never will; work in the background is a task or a
-                    // sub-agent.
-                    for id in std::mem::take(&mut self.turn_calls) {
-                        if let Some(call) = self.calls.get_mut(&id) {
-                            call.is_over = true;
-                        }
-                    }
-                }
-                self.push(seq, lane, event);
-            }
-            // Frames without an event of their own are for clients of the whole stream.
-            UiMessage::RawFrame(_) => {}
-            UiMessage::Error { .. }
-            | UiMessage::System { .. }
-            | UiMessage::Display { .. }
-            | UiMessage::CommandComplete { .. }
-            | UiMessage::Compacted(_)
-            | UiMessage::PlanProposed(_) => self.push_item(seq, lane, event),
-            event => self.add_status(seq, lane, event),
+            SnapshotRole::TextEnd => self.end_text(seq, lane, event),
+            SnapshotRole::Retraction => self.retract(seq, lane, event),
+            SnapshotRole::Call => self.call(seq, lane, event),
+            SnapshotRole::Request => self.ask(seq, lane, event),
+            SnapshotRole::Prompt => self.prompt(seq, lane, event),
+            SnapshotRole::SubAgent => self.sub_agent(seq, lane, event),
+            SnapshotRole::Task => self.task(seq, lane, event),
+            SnapshotRole::TurnEnd => self.end_turn(seq, lane, event),
         }
     }
 
-    /// Adds an event that is not an item of its lane.
+    fn end_turn(&mut self, seq: u64, lane: usize, event: UiMessage) {
+        self.forget_latest(&Latest::Retrying(lane));
+        if lane == Lanes::MAIN {
+            // Calls that have not returned by now never will; work in the background is a task or a
+            // sub-agent.
+            for id in std::mem::take(&mut self.turn_calls) {
+                if let Some(call) = self.calls.get_mut(&id) {
+                    call.is_over = true;
+                }
+            }
+        }
+        self.push(seq, lane, event);
+    }
+
+    /// Adds an event that is not an item of its lane, and does not end the block of text before it.
     fn push(&mut self, seq: u64, lane: usize, event: UiMessage) -> usize {
         let at = self.entries.len();
         self.entries.push(SnapshotEntry {

@@ -550,3 +550,40 @@ fn an_open_request_is_in_the_snapshot_however_old_it_is() {
     assert!(shown.pending.contains_key("toolu_asked"));
     assert!(shown.queue.contains_key("u-2"));
 }
+
+/// Samples of all events.
+const SAMPLES: &str = include_str!("../../protocol/tests/fixtures/ui/events.ndjson");
+
+#[test]
+fn a_snapshot_does_with_each_event_what_the_table_of_events_says() {
+    for sample in SAMPLES.lines() {
+        let event: UiMessage = serde_json::from_str(sample).unwrap();
+        let text = UiMessage::TextChunk {
+            text: "Hello".to_owned(),
+            session_id: 1,
+            turn_id: TurnId::new_assistant_turn(2),
+        };
+        let take = |events: &[UiMessage]| {
+            let snapshot = take_snapshot((1..).zip(events.iter().cloned()), ENOUGH);
+            let count = |name| snapshot.events.iter().filter(|(_, event)| event.name() == name).count();
+            (count(event.name()), count("TextChunk"))
+        };
+        let twice = [text.clone(), event.clone(), event.clone()];
+        let between = [text.clone(), event.clone(), text];
+        match event.facts().snapshot {
+            SnapshotRole::Omitted => assert_eq!(take(&twice), (0, 1), "{sample}"),
+            SnapshotRole::Kept => {
+                assert_eq!(take(&twice), (2, 1), "{sample}");
+                assert_eq!(take(&between), (1, 1), "the text is one block: {sample}");
+            }
+            SnapshotRole::Item => {
+                assert_eq!(take(&twice), (2, 1), "{sample}");
+                assert_eq!(take(&between), (1, 2), "it ends the text: {sample}");
+            }
+            SnapshotRole::Latest => assert_eq!(take(&twice), (1, 1), "{sample}"),
+            // It removes content, and is removed itself.
+            SnapshotRole::Retraction => {}
+            _ => assert!(take(&twice).0 > 0, "the event is lost: {sample}"),
+        }
+    }
+}

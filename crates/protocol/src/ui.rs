@@ -28,9 +28,9 @@
 //! The twelve events of the original UI wire write it as `null`; our own events and
 //! [`ControllerInputPayload::metadata`] omit it.
 
+mod events;
 mod facts;
 mod input;
-mod message;
 mod native;
 mod outcome;
 mod permission;
@@ -38,8 +38,9 @@ mod question;
 mod stop_reason;
 mod turn_id;
 
+pub use events::*;
+pub use facts::{Durability, EventFacts, SnapshotRole};
 pub use input::ControllerInputPayload;
-pub use message::UiMessage;
 pub use native::*;
 pub use outcome::{AnsweredBy, RequestOutcome};
 pub use permission::{PermissionLevel, PermissionRequest, TargetType};

@@ -1,69 +1,44 @@
-//! Our own events on the UI wire.
+//! Samples of all events on the UI wire.
+//!
+//! The file has at least one line per event. Tests of the translators, in other crates, read it too.
 
 use serde_json::{Value, json};
-use tidings_protocol::mobile::RiskLevel;
 use tidings_protocol::ui::*;
 
 const TURN: TurnId = TurnId::new_assistant_turn(2);
+const SAMPLES: &str = include_str!("fixtures/ui/events.ndjson");
 
-/// One event of every native variant, with its required fields only.
-fn bare() -> Vec<UiMessage> {
-    vec![
-        SessionStarted::new(1, "9f1c").into(),
-        SessionTitle::new(1, "Fix the build").into(),
-        SessionStateChanged::new(1, SessionPhase::WaitingForPerson).into(),
-        SettingsChanged::new(1).into(),
-        UserPrompt::new(1, "Hello").into(),
-        PromptDropped::new(1, "u-1").into(),
-        TurnStarted::new(1, TURN).into(),
-        TextEnded::new(1, TURN).into(),
-        Thinking::new(1, TURN, "Hm.").into(),
-        ToolPreparing::new(1, "toolu_1", "Bash").into(),
-        ToolProgress::new(1, "toolu_1", "Bash", 30.5).into(),
-        ToolDetails::new(1, "toolu_1", true).into(),
-        Lane::new(1, "toolu_1", Box::new(Thinking::new(1, TURN, "Hm.").into())).into(),
-        SubAgentStarted::new(1, "toolu_1").into(),
-        SubAgentProgressed::new(1, "toolu_1").into(),
-        SubAgentEnded::new(1, "toolu_1", SubAgentOutcome::Stopped).into(),
-        TaskChanged::new(1, "b12", "running").into(),
-        Progress::new(1, ProgressSource::Text).into(),
-        TodoList::new(1).into(),
-        PlanProposed::new(1, "toolu_1", "# Plan").into(),
-        Compacted::new(1).into(),
-        RateLimit::new(1, "allowed").into(),
-        Retrying::new(1, 1_u64).into(),
-        TurnResult::new(1, TURN, "success", false).into(),
-        PermissionDetails::new(1, "toolu_1", "Bash", json!({"command": "ls"}), RiskLevel::Low).into(),
-        QuestionDetails::new(1, "toolu_1", QuestionKind::Plan).into(),
-        PermissionResolved::new(1, "toolu_1", Resolution::TimedOut).into(),
-        InteractionResolved::new(1, "toolu_1", Resolution::Answered).into(),
-        Retracted::new(1, TURN, RetractReason::Retry).into(),
-        Suggestion::new(1, "run the tests").into(),
-        RawFrame::new(1, "system/new", r#"{"type":"system"}"#).into(),
-    ]
+fn samples() -> impl Iterator<Item = (&'static str, UiMessage)> {
+    SAMPLES.lines().map(|line| (line, serde_json::from_str(line).unwrap_or_else(|e| panic!("{e}: {line}"))))
 }
 
 #[test]
-fn every_native_event_round_trips_under_its_name_and_names_its_session() {
-    let mut names = Vec::new();
-    for event in bare() {
-        let text = serde_json::to_string(&event).unwrap();
-        assert_eq!(serde_json::from_str::<UiMessage>(&text).unwrap(), event, "{text}");
-        assert!(event.is_native() && !event.is_seed(), "{text}");
-        assert_eq!(event.session_id(), Some(1), "{text}");
-        assert!(!text.contains("null"), "an absent field is left out: {text}");
-        let Value::Object(object) = serde_json::from_str(&text).unwrap() else { panic!("{text}") };
-        names.extend(object.into_iter().map(|(name, _)| name));
+fn every_event_has_a_sample_that_round_trips_under_its_name_and_names_its_session() {
+    let mut missing = UiMessage::NAMES.to_vec();
+    for (line, event) in samples() {
+        assert_eq!(serde_json::to_string(&event).unwrap(), line);
+        assert!(line.starts_with(&format!(r#"{{"{}":"#, event.name())), "{line}");
+        assert_eq!(event.session_id(), Some(1), "{line}");
+        assert_eq!(UiMessage::facts_of(event.name()), Some(event.facts()), "{line}");
+        assert_ne!(event.is_native(), event.is_seed(), "{line}");
+        assert!(event.is_seed() || !line.contains("null"), "an absent field is left out: {line}");
+        missing.retain(|name| *name != event.name());
     }
-    let mut unique = names.clone();
-    unique.sort_unstable();
-    unique.dedup();
-    assert_eq!(unique.len(), names.len(), "{names:?}");
+    assert_eq!(missing, [""; 0], "add a line to tests/fixtures/ui/events.ndjson");
+    assert_eq!(UiMessage::facts_of("Newer"), None);
+}
+
+#[test]
+fn the_original_events_are_the_first_twelve_and_no_more() {
+    let original: Vec<&str> = samples().filter(|(_, event)| event.is_seed()).map(|(_, e)| e.name()).collect();
+    let names = &UiMessage::NAMES[..12];
+    assert!(names.iter().all(|name| original.contains(name)), "{original:?}");
+    assert!(original.iter().all(|name| names.contains(name)), "{original:?}");
 }
 
 #[test]
 fn what_has_a_default_may_be_absent_when_read() {
-    for event in bare() {
+    for (_, event) in samples().filter(|(_, event)| event.is_native()) {
         let Value::Object(tagged) = serde_json::to_value(&event).unwrap() else { panic!() };
         for (name, body) in tagged {
             let Value::Object(mut body) = body else { panic!("{name}") };

@@ -172,6 +172,9 @@ impl Translator {
     }
 
     fn updates(&mut self, event: &UiMessage, seq: u64, lane: Option<&str>) -> Updates {
+        if !event.facts().editor {
+            return Vec::new();
+        }
         let one = |update: acp::SessionUpdate| vec![(update, None)];
         match event {
             // The text of sub-agents is not part of the answer; their result is.

@@ -437,3 +437,26 @@ fn f46_a_prompt_stays_open_while_background_sub_agents_work() {
     }
     assert_eq!(prompts.observe(9, &event(ended)), [("it", PromptEnd::EndTurn)]);
 }
+
+/// Samples of all events.
+const SAMPLES: &str = include_str!("../../../protocol/tests/fixtures/ui/events.ndjson");
+
+#[test]
+fn an_editor_sees_the_events_for_which_the_table_of_events_says_so() {
+    let features = ClientFeatures { notices: true, compaction: true, ..ClientFeatures::default() };
+    let mut translator = translator(features);
+    let mut seen = Vec::new();
+    for (at, sample) in SAMPLES.lines().enumerate() {
+        let event: UiMessage = serde_json::from_str(sample).unwrap();
+        let before = format!("{translator:?}");
+        let lines = translator.translate(&event, "e:1", at as u64);
+        if (!lines.is_empty() || before != format!("{translator:?}")) && !seen.contains(&event.name()) {
+            seen.push(event.name());
+        }
+    }
+    let is_declared = |name: &&str| UiMessage::facts_of(name).unwrap().editor;
+    let mut declared: Vec<&str> = UiMessage::NAMES.iter().copied().filter(is_declared).collect();
+    seen.sort_unstable();
+    declared.sort_unstable();
+    assert_eq!(seen, declared);
+}

@@ -50,7 +50,7 @@ impl Mobile {
 
     /// Appends the messages for the events of one step of a fold.
     pub fn translate(&mut self, events: &[UiMessage], out: &mut Vec<MobileMessage>) {
-        for (at, event) in events.iter().enumerate() {
+        for (at, event) in events.iter().enumerate().filter(|(_, event)| event.facts().phone) {
             let next = events.get(at + 1);
             match event {
                 UiMessage::TextChunk { text, turn_id, .. } => {

@@ -15,6 +15,7 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use tail::Tail;
+use tidings_protocol::ui::UiMessage;
 use tokio::sync::broadcast;
 
 pub use subscription::{Cut, Delivery, Subscription};
@@ -39,18 +40,6 @@ pub struct Broadcast {
 /// A callback for the commits of all sessions. It runs on the writing thread, so it must not block.
 pub(crate) type Observer = Box<dyn Fn(Commit<'_>) + Send + Sync>;
 
-/// Events of these kinds concern people who are not subscribed to their session.
-const NEWS_KINDS: [&str; 8] = [
-    "TurnResult",
-    "RateLimit",
-    "PermissionDetails",
-    "QuestionDetails",
-    "PermissionResolved",
-    "InteractionResolved",
-    "SessionStateChanged",
-    "UserPrompt",
-];
-
 /// Something that may belong into the inbox.
 #[derive(Debug, Clone)]
 pub enum News {
@@ -62,7 +51,7 @@ pub enum News {
 
 /// True for events that may belong into the inbox. Imported ones are not durable, and are old.
 pub fn is_news(event: &Event) -> bool {
-    event.class == Class::Durable && NEWS_KINDS.contains(&event.kind.as_str())
+    event.class == Class::Durable && UiMessage::facts_of(event.kind.as_str()).is_some_and(|facts| facts.inbox)
 }
 
 /// Parameters of a subscription.

@@ -99,11 +99,11 @@ impl SnapshotBuilder {
                         _ => self.forget(at),
                     }
                 }
-                self.push_item(seq, lane, event);
+                self.push(seq, lane, event);
             }
             UiMessage::PromptDropped(dropped) => {
                 self.queued.remove(&dropped.uuid);
-                self.push_item(seq, lane, event);
+                self.push(seq, lane, event);
             }
             _ => {}
         }

@@ -44,7 +44,8 @@ impl SnapshotBuilder {
         }
     }
 
-    pub(super) fn task(&mut self, seq: u64, lane: usize, changed: TaskChanged) {
+    pub(super) fn task(&mut self, seq: u64, lane: usize, event: UiMessage) {
+        let UiMessage::TaskChanged(changed) = event else { return };
         let earlier = self.tasks.get(&changed.task_id).copied();
         if let Some(at) = earlier
             && let Some(UiMessage::TaskChanged(task)) = &mut self.entries[at].event

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::{Index, IndexMut};
 
-use tidings_protocol::ui::{Retracted, TextEnded, TurnId, UiMessage};
+use tidings_protocol::ui::{TextEnded, TurnId, UiMessage};
 
 use super::SnapshotBuilder;
 
@@ -85,20 +85,17 @@ impl SnapshotBuilder {
         {
             self.lanes[lane].items.pop();
         }
-        for at in self.lanes[lane].items.iter().rev() {
+        if let Some(at) = self.lanes[lane].items.last() {
             let entry = &mut self.entries[*at];
-            let Some(last) = &mut entry.event else { continue };
-            if may_interleave(last) {
-                continue;
-            }
-            let joins = entry.end.is_none()
-                && text_delta(last).is_some_and(|(other, turn, _)| other == kind && turn == turn_id);
-            if joins && let Some(last) = text_of(last) {
+            if entry.end.is_none()
+                && let Some(last) = &mut entry.event
+                && text_delta(last).is_some_and(|(other, turn, _)| other == kind && turn == turn_id)
+                && let Some(last) = text_of(last)
+            {
                 last.push_str(text);
                 entry.last_seq = seq;
                 return;
             }
-            break;
         }
         let at = self.entries.len();
         self.push_item(seq, lane, event);
@@ -117,7 +114,8 @@ impl SnapshotBuilder {
 
     /// Retracts the end of a lane's text in a turn, and tool calls. Whatever is not found here was said
     /// earlier; the event passes on that part.
-    pub(super) fn retract(&mut self, seq: u64, lane: usize, mut event: Retracted) {
+    pub(super) fn retract(&mut self, seq: u64, lane: usize, event: UiMessage) {
+        let UiMessage::Retracted(mut event) = event else { return };
         let turn_id = event.turn_id;
         event.text = self.retract_text(lane, TextKind::Text, turn_id, &event.text);
         event.thinking = self.retract_text(lane, TextKind::Thinking, turn_id, &event.thinking);
@@ -181,11 +179,6 @@ impl SnapshotBuilder {
         }
         None
     }
-}
-
-/// True if an event can come in the middle of a block without ending it.
-fn may_interleave(event: &UiMessage) -> bool {
-    matches!(event, UiMessage::UserPrompt(_) | UiMessage::PromptDropped(_) | UiMessage::System { .. })
 }
 
 fn text_delta(event: &UiMessage) -> Option<(TextKind, TurnId, &str)> {

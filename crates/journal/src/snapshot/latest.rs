@@ -7,19 +7,19 @@ use super::SnapshotBuilder;
 /// Subjects of such events.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Latest {
-    Tokens(usize),
     Progress(usize, Option<String>),
     Todos(usize, Option<String>),
     Retrying(usize),
     RateLimit(Option<String>),
     State,
-    Title,
     Started,
     Suggestion,
     /// The event that lists the slash commands.
     Commands,
     /// The event with the tokens per model of the whole session.
     ModelUsage,
+    /// Any other event, by its lane and name.
+    Other(usize, &'static str),
 }
 
 impl Latest {
@@ -30,31 +30,37 @@ impl Latest {
 }
 
 impl SnapshotBuilder {
-    pub(super) fn add_status(&mut self, seq: u64, lane: usize, event: UiMessage) {
+    /// Adds an event that replaces the one before.
+    pub(super) fn add_latest(&mut self, seq: u64, lane: usize, event: UiMessage) {
         let what = match &event {
-            UiMessage::TokenUpdate { .. } => Latest::Tokens(lane),
             UiMessage::Progress(event) => Latest::Progress(lane, event.agent_id.clone()),
             UiMessage::TodoList(event) => Latest::Todos(lane, event.agent_id.clone()),
             UiMessage::Retrying(_) => Latest::Retrying(lane),
             UiMessage::RateLimit(event) => Latest::RateLimit(event.kind.clone()),
-            UiMessage::SessionTitle(_) => Latest::Title,
             UiMessage::Suggestion(_) => Latest::Suggestion,
+            event => Latest::Other(lane, event.name()),
+        };
+        self.replace_latest(what, seq, lane, event);
+    }
+
+    /// Adds an event about the state of the session, which removes a part of the events before.
+    pub(super) fn add_status(&mut self, seq: u64, lane: usize, event: UiMessage) {
+        match &event {
             UiMessage::SessionStateChanged(event) => {
                 self.forget_latest(&Latest::State);
                 // The end of a process is a part of the conversation.
                 if event.error.is_some() || event.exit_code.is_some() || event.signal.is_some() {
                     return self.push_item(seq, lane, event.clone().into());
                 }
-                Latest::State
+                self.replace_latest(Latest::State, seq, lane, event.clone().into());
             }
-            UiMessage::SessionStarted(event) => return self.started(seq, lane, event.clone().into()),
+            UiMessage::SessionStarted(event) => self.started(seq, lane, event.clone().into()),
             UiMessage::SettingsChanged(changed) => {
                 let has_commands = changed.slash_commands.is_some();
                 let at = self.push(seq, lane, event);
                 if has_commands {
                     self.commands_at(at);
                 }
-                return;
             }
             UiMessage::TurnResult(result) => {
                 let has_usage = result.model_usage.is_some();
@@ -65,15 +71,11 @@ impl SnapshotBuilder {
                 {
                     earlier.model_usage = None;
                 }
-                return;
             }
-            // The start of a turn, and events that are newer than this code.
             _ => {
                 self.push(seq, lane, event);
-                return;
             }
-        };
-        self.replace_latest(what, seq, lane, event);
+        }
     }
 
     fn replace_latest(&mut self, what: Latest, seq: u64, lane: usize, event: UiMessage) {

@@ -1,60 +1,91 @@
-//! Facts about each event: its name, its durability, and its effect on the session.
+//! Facts about events: their treatment by the journal, the inbox and clients.
 
 use super::UiMessage;
 
-macro_rules! names {
-    ($($Name:ident)+) => {
-        impl UiMessage {
-            /// The names of all events, in the order of their declaration.
-            pub const NAMES: &'static [&'static str] = &[$(stringify!($Name)),+];
-
-            /// The name of the event, which is the one key of its JSON object.
-            ///
-            /// ```
-            /// use tidings_protocol::ui::UiMessage;
-            ///
-            /// let event = UiMessage::System { message: "Connected".to_string(), session_id: None };
-            /// assert_eq!(event.name(), "System");
-            /// ```
-            pub fn name(&self) -> &'static str {
-                match self {
-                    $(Self::$Name { .. } => stringify!($Name),)+
-                }
-            }
-        }
-    };
+/// Facts about one kind of event. Each row of the table of events states all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "they are columns of a table, and independent")]
+pub struct EventFacts {
+    /// Its durability.
+    pub durability: Durability,
+    /// Its treatment in a snapshot.
+    pub snapshot: SnapshotRole,
+    /// True if it changes facts about the session, and not only its conversation: its id, title, state,
+    /// settings, queue or totals.
+    pub changes_session: bool,
+    /// True if it may concern users who are not subscribed to the session, and is passed to the inbox.
+    pub inbox: bool,
+    /// True if messages to a phone depend on it.
+    pub phone: bool,
+    /// True if an editor's view of the conversation depends on it. Requests reach an editor separately.
+    pub editor: bool,
 }
 
-names! {
-    TextChunk ToolExecuting ToolCompleted Complete PermissionRequired BatchPermissionRequired
-    UserInteractionRequired TokenUpdate Error System Display CommandComplete
-    SessionStarted SessionTitle SessionStateChanged SettingsChanged PromptQueued UserPrompt PromptDropped
-    TurnStarted TextEnded Thinking ToolPreparing ToolProgress ToolDetails Lane
-    SubAgentStarted SubAgentProgressed SubAgentEnded TaskChanged Progress TodoList PlanProposed Compacted
-    RateLimit Retrying TurnResult PermissionDetails QuestionDetails PermissionResolved InteractionResolved
-    Retracted Suggestion RawFrame
+/// Durability of an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// It must survive a loss of power.
+    Durable,
+    /// A later event repeats or replaces it. It may be lost with the power.
+    Delta,
+    /// A delta that [`UiMessage::append`] can merge with the next one.
+    MergeableDelta,
+    /// That of the event inside it.
+    OfInner,
+}
+
+/// Treatment of an event in a snapshot.
+///
+/// `Omitted`, `Kept`, `Item` and `Latest` need no code for the event; each of the others is code for a few
+/// events that belong together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SnapshotRole {
+    /// It is left out.
+    Omitted,
+    /// It is kept. Text before and after it is one block.
+    Kept,
+    /// It is kept, and ends the block of text before it.
+    Item,
+    /// Only the latest of its kind is kept.
+    Latest,
+    /// It is kept; what it repeats or ends is removed from the ones before.
+    Status,
+    /// A delta of a text, joined with the ones before.
+    Text,
+    /// The end of a text.
+    TextEnd,
+    /// A retraction; the retracted content is left out.
+    Retraction,
+    /// An event of a tool call.
+    Call,
+    /// An event of a permission request or a question; details of settled ones are left out.
+    Request,
+    /// An event of a prompt.
+    Prompt,
+    /// An event of a sub-agent.
+    SubAgent,
+    /// An event of a background task.
+    Task,
+    /// The end of a turn.
+    TurnEnd,
+    /// That of the event inside it.
+    Inner,
 }
 
 impl UiMessage {
     /// True for events that a later event repeats or replaces, such as a delta of a text. They may be lost
     /// with the power.
     pub fn is_delta(&self) -> bool {
-        match self {
-            Self::TextChunk { .. }
-            | Self::TokenUpdate { .. }
-            | Self::Thinking(_)
-            | Self::ToolPreparing(_)
-            | Self::ToolProgress(_)
-            | Self::SubAgentProgressed(_)
-            | Self::Progress(_) => true,
-            Self::Lane(lane) => lane.event.is_delta(),
-            _ => false,
+        match self.facts().durability {
+            Durability::Durable => false,
+            Durability::Delta | Durability::MergeableDelta => true,
+            Durability::OfInner => matches!(self, Self::Lane(lane) if lane.event.is_delta()),
         }
     }
 
     /// True for deltas that [`append`](Self::append) can merge.
     pub fn is_mergeable(&self) -> bool {
-        matches!(self, Self::TextChunk { .. } | Self::Thinking(_))
+        self.facts().durability == Durability::MergeableDelta
     }
 
     /// Appends the next delta of the same text, up to a length in bytes. Returns false if it is not one, or
@@ -82,18 +113,6 @@ impl UiMessage {
     /// True for events that change facts about the session, and not only its conversation: its id, title,
     /// state, settings, queue or totals.
     pub fn changes_session(&self) -> bool {
-        matches!(
-            self,
-            Self::SessionStarted(_)
-                | Self::SessionTitle(_)
-                | Self::SessionStateChanged(_)
-                | Self::SettingsChanged(_)
-                | Self::UserPrompt(_)
-                | Self::PromptDropped(_)
-                | Self::TurnStarted(_)
-                | Self::TurnResult(_)
-                | Self::Complete { .. }
-                | Self::CommandComplete { .. }
-        )
+        self.facts().changes_session
     }
 }

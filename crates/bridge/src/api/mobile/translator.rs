@@ -16,35 +16,6 @@ use super::long_texts;
 use super::position::MessagePosition;
 use crate::limits::{MOBILE_FILES_MAX, MOBILE_SUMMARY_LINE_CHARS};
 
-/// Kinds of events that become messages or change the state. All others are skipped without decoding, as some
-/// are long.
-const KINDS: [&str; 24] = [
-    "BatchPermissionRequired",
-    "Compacted",
-    "Complete",
-    "Display",
-    "Error",
-    "InteractionResolved",
-    "PermissionDetails",
-    "PermissionRequired",
-    "PermissionResolved",
-    "Progress",
-    "RateLimit",
-    "Retracted",
-    "Retrying",
-    "SessionStarted",
-    "SessionStateChanged",
-    "SubAgentEnded",
-    "SubAgentProgressed",
-    "SubAgentStarted",
-    "TextChunk",
-    "TextEnded",
-    "ToolExecuting",
-    "TurnResult",
-    "TurnStarted",
-    "UserInteractionRequired",
-];
-
 /// Translates events into messages, each with an id and the time of its event.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MobileTranslator {
@@ -71,8 +42,8 @@ impl MobileTranslator {
 
     /// Appends the messages of the next event.
     pub(crate) fn translate(&mut self, event: &Event, out: &mut Vec<(MessagePosition, MobileMessage)>) {
-        let kind = event.kind.as_str();
-        if KINDS.binary_search(&kind).is_err() {
+        // Other events are skipped without decoding, as some are long.
+        if !UiMessage::facts_of(event.kind.as_str()).is_some_and(|facts| facts.phone) {
             return;
         }
         let Some(message) = event.message() else { return };
@@ -133,15 +104,4 @@ impl MobileTranslator {
 
 fn changes_files(tool: &str) -> bool {
     matches!(tool, "Edit" | "MultiEdit" | "NotebookEdit" | "Write")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn kinds_are_sorted() {
-        assert!(KINDS.is_sorted());
-        assert!(KINDS.iter().all(|kind| UiMessage::NAMES.contains(kind)), "each is the name of an event");
-    }
 }

@@ -1,38 +1,26 @@
-//! Our own events, in addition to the twelve of the original UI wire.
+//! Types of fields of our own events.
 //!
-//! Each is a variant of [`UiMessage`](super::UiMessage) that holds the structure of the same name.
-//! Create one with `new`, which takes the required fields, and set the others afterwards.
-//! Optional fields without a value are omitted.
+//! The events themselves are in the table of `events.rs`.
 
 mod permission;
 mod progress;
-mod prompt;
 mod question;
-mod raw_frame;
 mod session;
 mod sub_agent;
 mod text;
-mod tool;
 mod turn;
-mod upkeep;
 
-pub use permission::{PermissionDetails, PermissionResolved, Resolution};
-pub use progress::{Progress, ProgressSource, TodoItem, TodoList, TodoStatus};
-pub use prompt::{PromptDropped, PromptQueued, UserPrompt};
-pub use question::{
-    InteractionResolved, OptionDetails, PlanProposed, QuestionDetails, QuestionKind, QuestionNote,
-};
-pub use raw_frame::RawFrame;
-pub use session::{SessionPhase, SessionStarted, SessionStateChanged, SessionTitle, SettingsChanged};
-pub use sub_agent::{Lane, SubAgentEnded, SubAgentOutcome, SubAgentProgressed, SubAgentStarted, TaskChanged};
-pub use text::{RetractReason, Retracted, Suggestion, TextEnded, Thinking};
-pub use tool::{ToolDetails, ToolPreparing, ToolProgress};
-pub use turn::{DeniedTool, TokenUsage, TurnResult, TurnStarted};
-pub use upkeep::{Compacted, RateLimit, Retrying};
+pub use permission::Resolution;
+pub use progress::{ProgressSource, TodoItem, TodoStatus};
+pub use question::{OptionDetails, QuestionKind, QuestionNote};
+pub use session::SessionPhase;
+pub use sub_agent::SubAgentOutcome;
+pub use text::RetractReason;
+pub use turn::{DeniedTool, TokenUsage};
 
-/// Declares events. `new` takes the `required` fields; `optional` ones become an `Option`; `defaulted` ones
-/// may be absent when read.
-macro_rules! events {
+/// Declares structures. `new` takes the `required` fields; `optional` ones become an `Option`;
+/// `defaulted` ones may be absent when read.
+macro_rules! structures {
     ($(
         $(#[$meta:meta])*
         pub struct $Name:ident {
@@ -57,7 +45,7 @@ macro_rules! events {
         }
 
         impl $Name {
-            /// An event with its required fields only.
+            /// A value with its required fields only.
             pub fn new($($req: impl Into<$Req>),*) -> Self {
                 Self {
                     $($req: $req.into(),)*
@@ -84,4 +72,4 @@ macro_rules! closed_enums {
     )+};
 }
 
-pub(crate) use {closed_enums, events};
+pub(super) use {closed_enums, structures};

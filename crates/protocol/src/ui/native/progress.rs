@@ -1,50 +1,8 @@
-//! Progress of the work.
+//! Sources of progress, and items of to-do lists.
 
-use super::{closed_enums, events};
+use super::{closed_enums, structures};
 
-events! {
-    /// Progress of the work.
-    pub struct Progress {
-        required {
-            /// Session it belongs to.
-            session_id: i64,
-            /// Source of this progress.
-            source: ProgressSource,
-        }
-        optional {
-            /// Current step, as text.
-            step: String,
-            /// Number of completed steps.
-            completed: u64,
-            /// Total number of steps.
-            total: u64,
-            /// Percentage, from 0 to 100.
-            percentage: f64,
-            /// Sub-agent that does the work.
-            agent_id: String,
-        }
-        defaulted {
-            /// True if it is an estimate.
-            estimated: bool,
-        }
-    }
-
-    /// The agent's to-do list; replaces the previous one.
-    pub struct TodoList {
-        required {
-            /// Session it belongs to.
-            session_id: i64,
-        }
-        optional {
-            /// Sub-agent that owns the list.
-            agent_id: String,
-        }
-        defaulted {
-            /// In display order.
-            items: Vec<TodoItem>,
-        }
-    }
-
+structures! {
     /// One item of a to-do list.
     pub struct TodoItem {
         required {
