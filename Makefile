@@ -1,6 +1,6 @@
 # Entry points for people and CI. The work is done in scripts/, so that it can be run without make.
 .DEFAULT_GOAL := help
-.PHONY: help run page packages crates semver drift pin test check shake bench bench-acp bench-bridge bench-client bench-decode bench-fleet bench-fold bench-hooks bench-hosts bench-page bench-sessions fuzz soak schema
+.PHONY: help run page packages crates semver drift pin test check shake bench bench-acp bench-bridge bench-client bench-decode bench-fleet bench-fold bench-hooks bench-hosts bench-page bench-sessions fuzz soak generate schema
 
 # Seconds that `make fuzz` runs for.
 S ?= 60
@@ -82,6 +82,9 @@ fuzz: ## Fuzz one target: make fuzz T=name S=seconds (default 60)
 
 soak: ## Run the long tests: sessions, reconnecting subscribers, kills
 	@scripts/soak.sh
+
+generate: ## Regenerate all files that are written from the code: schema/, the settings in docs and packaging, the plugin
+	@scripts/generate.sh
 
 schema: ## Regenerate schema/ from the types
 	@scripts/schema.sh

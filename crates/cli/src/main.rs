@@ -2,6 +2,8 @@
 
 mod commands;
 mod deferred;
+#[cfg(test)]
+mod generated;
 mod help;
 mod usage;
 

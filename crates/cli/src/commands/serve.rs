@@ -1,14 +1,18 @@
 //! `tidings serve`: serves sessions to browsers, phones and scripts.
 
+mod declared;
 mod demo;
+#[cfg(test)]
+mod documentation;
 pub(crate) mod embedded;
 mod file;
 #[cfg_attr(not(feature = "fleet"), path = "serve/no_fleet.rs")]
 mod fleet;
 mod greeting;
-mod layer;
 mod logs;
+mod path;
 mod service;
+mod setting;
 mod settings;
 mod start;
 mod variables;
@@ -28,7 +32,7 @@ use tidings_sessions::secret::Random;
 
 pub(crate) use self::service::service_file;
 
-use self::layer::Layer;
+use self::declared::{DeclaredSettings, GivenFlags};
 use self::settings::Settings;
 use self::start::JournalChoice;
 
@@ -68,7 +72,7 @@ pub(crate) struct Serve {
     pub(crate) json: bool,
 
     #[command(flatten)]
-    settings: Layer,
+    settings: GivenFlags,
 }
 
 const EXAMPLES: &str = "\
@@ -106,7 +110,7 @@ impl Serve {
     }
 
     fn run_with(&self, settings: &Settings, out: &mut Output) -> anyhow::Result<Exit> {
-        logs::start(settings.log, settings.log_level);
+        logs::start(settings.given.log, settings.given.log_level);
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(workers()).enable_all().build()?;
         let journal = if self.new_journal { JournalChoice::NewIfMissing } else { JournalChoice::Existing };
@@ -122,14 +126,13 @@ impl Serve {
 
 /// Listen address of a server without command-line settings; none if it listens on its socket only.
 pub(crate) fn configured_listen() -> anyhow::Result<Option<SocketAddr>> {
-    let layer = configured("TIDINGS_LISTEN", |layer| layer.listen.is_some())?;
-    Ok(settings::listen(layer.listen.as_deref())?)
+    Ok(settings::listen(&configured("listen")?.listen)?)
 }
 
 /// Data folder of a server without command-line settings; commands that talk to a server look there.
 pub(crate) fn configured_data() -> anyhow::Result<PathBuf> {
-    let layer = configured("TIDINGS_DATA_DIR", |layer| layer.data.is_some())?;
-    let data = layer.data.map_or_else(settings::default_data, Ok)?;
+    let data = configured("data")?.data.map(PathBuf::from);
+    let data = data.map_or_else(settings::default_data, Ok)?;
     Ok(std::path::absolute(data)?)
 }
 
@@ -143,11 +146,21 @@ pub(crate) fn check_file(path: &Path) -> anyhow::Result<()> {
     file::read(path).map(drop)
 }
 
+/// The variable of a setting, by its key in the file.
+pub(crate) fn variable(key: &str) -> String {
+    setting::variable(key)
+}
+
 /// Reads one setting from its variable, or else from the file. Other variables are ignored, so that errors in
-/// them do not matter.
-fn configured(variable: &str, is_set: impl Fn(&Layer) -> bool) -> anyhow::Result<Layer> {
-    let layer = variables::layer(env::vars_os().filter(|(name, _)| name == variable))?;
-    if is_set(&layer) { Ok(layer) } else { file::read_default() }
+/// them do not matter, nor do those of a file that is not read.
+fn configured(key: &str) -> anyhow::Result<DeclaredSettings> {
+    let variable = setting::variable(key);
+    let Some(value) = env::var_os(&variable).filter(|value| !value.is_empty()) else {
+        return file::read_default();
+    };
+    let mut settings = DeclaredSettings::default();
+    variables::replace(&mut settings, [(variable.into(), value)])?;
+    Ok(settings)
 }
 
 /// Number of worker threads: one per four cores. The server's tasks are short, and long or blocking work has
@@ -227,7 +240,7 @@ fn auth_settings(settings: &Settings) -> anyhow::Result<auth::Settings> {
     if let Some(address) = settings.listen {
         names = names.and_address(address.ip());
     }
-    for url in &settings.public_urls {
+    for url in &settings.given.public_urls {
         names = names.and_url(url)?;
     }
     auth.names = names;
@@ -238,6 +251,6 @@ fn auth_settings(settings: &Settings) -> anyhow::Result<auth::Settings> {
 
 impl Settings {
     fn exposure(&self) -> Exposure {
-        if self.insecure_listen { Exposure::InTheClear } else { Exposure::Guarded }
+        if self.given.insecure_listen { Exposure::InTheClear } else { Exposure::Guarded }
     }
 }

@@ -49,7 +49,7 @@ pub(super) fn all(root: &RootArgs) -> anyhow::Result<Vec<DoctorCheck>> {
     let data = serve::configured_data().ok().or_else(RootArgs::data_folder);
     checks.push(journal(data.as_deref()));
     checks.push(notifications(data.as_deref()));
-    checks.push(writable(DoctorCheck::needed("store"), data, "TIDINGS_DATA_DIR"));
+    checks.push(writable(DoctorCheck::needed("store"), data, &serve::variable("data")));
     checks.push(writable(DoctorCheck::useful("cache"), RootArgs::cache_folder(), "TIDINGS_CACHE_DIR"));
     Ok(checks)
 }

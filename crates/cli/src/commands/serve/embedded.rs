@@ -8,7 +8,7 @@ use tidings_bridge::auth::Auth;
 use tidings_bridge::server::Retention;
 use tidings_sessions::{Caller, Sessions};
 
-use super::layer::{Layer, LogLevel, Observed};
+use super::declared::{DeclaredSettings, LogLevel, Observed};
 use super::settings::Settings;
 use super::start::{self, JournalChoice};
 use super::{auth_settings, logs};
@@ -28,19 +28,19 @@ impl Embedded {
     /// with it.
     pub(crate) async fn open(data: &Path, claude_path: Option<PathBuf>) -> anyhow::Result<Self> {
         let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-        let layer = Layer {
-            listen: Some("none".to_owned()),
-            data: Some(data.to_owned()),
-            claude_path,
-            observe: Some(Observed::None),
-            pass_env: Some(names.collect()),
-            agent_lease: Some(0),
-            archive_mib: Some(0),
-            log_level: Some(LogLevel::Warn),
-            ..Layer::default()
+        let given = DeclaredSettings {
+            listen: "none".to_owned(),
+            data: Some(data.to_owned().into()),
+            claude_path: claude_path.map(Into::into),
+            observe: Observed::None,
+            pass_env: names.collect(),
+            agent_lease: 0,
+            archive_mib: 0,
+            log_level: LogLevel::Warn,
+            ..DeclaredSettings::default()
         };
-        let settings = Settings { trusts_folders: true, ..Settings::decide(layer, None)? };
-        logs::start(settings.log, settings.log_level);
+        let settings = Settings { trusts_folders: true, ..Settings::decide(given, None)? };
+        logs::start(settings.given.log, settings.given.log_level);
         tidings_sessions::private::data_folder(&settings.data)?;
         let auth = Auth::open(auth_settings(&settings)?)?;
         let sessions = start::sessions(&settings, &auth, JournalChoice::InMemory).await?;

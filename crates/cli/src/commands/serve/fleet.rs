@@ -5,22 +5,23 @@ use std::path::Path;
 use tidings_bridge::fleet::{Access, Fleet, FleetFile, MemberKind};
 use tidings_commands::error::CannotRun;
 
-use super::layer::Observed;
-use super::settings::{FleetSettings, Settings};
+use super::declared::{DeclaredSettings, Observed};
+use super::settings::{self, Settings};
 
 /// Connects to the fleet that the data folder belongs to, if it belongs to one.
 pub(super) async fn open(settings: &Settings) -> anyhow::Result<Option<Fleet>> {
     let Some(mut file) = FleetFile::read(&settings.data)? else {
-        if settings.fleet.url.is_some() {
+        if settings.given.fleet.is_some() {
             let message = "This data folder is in no fleet".to_owned();
             let hint = "`tidings fleet init` creates one, and `tidings fleet join` joins one";
             return Err(CannotRun { code: CannotRun::USAGE, message, hint }.into());
         }
         return Ok(None);
     };
-    file.url = settings.fleet.url.clone().unwrap_or(file.url);
-    let access = settings.fleet.access()?;
-    Ok(Some(Fleet::open(file, access, settings.fleet.labels.clone(), jiff::Timestamp::now()).await?))
+    let given = &settings.given;
+    file.url = given.fleet.clone().unwrap_or(file.url);
+    let labels = settings::labels(&given.fleet_labels)?;
+    Ok(Some(Fleet::open(file, given.fleet_access()?, labels, jiff::Timestamp::now()).await?))
 }
 
 /// Checks that the data folder is that of a hub, and turns off what a hub does not do.
@@ -31,8 +32,8 @@ pub(super) fn as_hub(settings: &mut Settings) -> anyhow::Result<()> {
             "join as a hub: `tidings fleet invite --hub` on the first server, `tidings fleet join CODE` here";
         return Err(CannotRun { code: CannotRun::USAGE, message, hint }.into());
     }
-    settings.observe = Observed::None;
-    settings.archive_bytes = 0;
+    settings.given.observe = Observed::None;
+    settings.given.archive_mib = 0;
     Ok(())
 }
 
@@ -40,15 +41,15 @@ pub(super) fn is_hub(data: &Path) -> anyhow::Result<bool> {
     Ok(FleetFile::read(data)?.is_some_and(|file| file.kind == MemberKind::Hub))
 }
 
-impl FleetSettings {
+impl DeclaredSettings {
     /// Access to the NATS server.
-    pub(super) fn access(&self) -> anyhow::Result<Access> {
-        let nkey = self.nkey.as_ref().map(fs_err::read_to_string).transpose()?;
+    fn fleet_access(&self) -> anyhow::Result<Access> {
+        let nkey = self.fleet_nkey.as_deref().map(fs_err::read_to_string).transpose()?;
         Ok(Access {
-            credentials: self.creds.clone(),
+            credentials: self.fleet_creds.clone().map(Into::into),
             nkey: nkey.map(|seed| seed.trim().to_owned()),
-            tls_ca: self.ca.clone(),
-            api_prefix: self.api_prefix.clone(),
+            tls_ca: self.fleet_ca.clone().map(Into::into),
+            api_prefix: self.fleet_api_prefix.clone(),
             ..Access::default()
         })
     }

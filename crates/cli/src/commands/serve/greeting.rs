@@ -10,7 +10,7 @@ use tidings_api::{NewDevice, Scope};
 use tidings_bridge::Auth;
 use tidings_commands::output::{BOLD, Output, PLAIN, YELLOW};
 
-use super::layer::LogForm;
+use super::declared::LogForm;
 use super::settings::Settings;
 use super::{configured_data, start};
 
@@ -37,7 +37,7 @@ pub(super) struct BoundAddresses<'a> {
 
 /// URL to open, without a path; none if there is only a Unix socket, which browsers cannot open.
 pub(super) fn address(settings: &Settings, port: Option<SocketAddr>) -> Option<String> {
-    let public = settings.public_urls.first().map(|url| url.trim_end_matches('/').to_owned());
+    let public = settings.given.public_urls.first().map(|url| url.trim_end_matches('/').to_owned());
     public.or_else(|| port.map(|at| local_url(settings, at)))
 }
 
@@ -75,7 +75,7 @@ pub(super) fn print(
         return Ok(out.flush()?);
     }
     let summary = summary(settings, bound, address.as_deref());
-    if settings.log == LogForm::Json {
+    if settings.given.log == LogForm::Json {
         // Standard error contains nothing but JSON then.
         tracing::info!(demo = settings.demo.is_some(), data = %data, "{summary}");
         for warning in warnings {
@@ -98,7 +98,7 @@ pub(super) fn print(
         }
     }
     if let Some(link) = link {
-        if settings.log == LogForm::Text {
+        if settings.given.log == LogForm::Text {
             let is_configured = configured_data().is_ok_and(|data| data == settings.data);
             let pair =
                 if is_configured { "tidings pair".to_owned() } else { format!("tidings pair --data {data}") };
@@ -120,7 +120,7 @@ fn summary(settings: &Settings, bound: &BoundAddresses<'_>, address: Option<&str
         (None, Some(socket)) => format!("the socket {} only", socket.display()),
         (None, None) => "nothing".to_owned(),
     };
-    match address.filter(|_| !settings.public_urls.is_empty()) {
+    match address.filter(|_| !settings.given.public_urls.is_empty()) {
         Some(address) => format!("Listening on {at}, public address {address}{base}"),
         None => format!("Listening on {at}"),
     }
@@ -129,7 +129,7 @@ fn summary(settings: &Settings, bound: &BoundAddresses<'_>, address: Option<&str
 /// Warnings about settings that are probably unintended, and about a Claude Code that starts no session.
 pub(super) async fn warnings(settings: &Settings) -> Vec<String> {
     let mut all = Vec::new();
-    if settings.insecure_listen {
+    if settings.given.insecure_listen {
         all.push(
             "traffic is not encrypted, since --insecure-listen was given: others on the network can read and change it"
                 .to_owned(),
@@ -138,7 +138,7 @@ pub(super) async fn warnings(settings: &Settings) -> Vec<String> {
     if settings.demo.is_some() {
         return all;
     }
-    match &settings.claude_path {
+    match &settings.given.claude_path {
         Some(path) if !path.exists() => {
             all.push(format!("`{}` does not exist, so sessions cannot start", path.display()));
         }
@@ -147,10 +147,10 @@ pub(super) async fn warnings(settings: &Settings) -> Vec<String> {
         }
         _ => all.extend(start::too_old(settings).await),
     }
-    for folder in settings.allow_folders.iter().filter(|folder| !folder.is_dir()) {
+    for folder in settings.given.allow_folders.iter().filter(|folder| !folder.is_dir()) {
         all.push(format!("the folder `{}` does not exist, so no session can work there", folder.display()));
     }
-    let kept = tidings_bridge::auth::environment(env::vars_os(), &settings.pass_env);
+    let kept = tidings_bridge::auth::environment(env::vars_os(), &settings.given.pass_env);
     for name in OFTEN_NEEDED {
         if env::var_os(name).is_some() && !kept.iter().any(|(kept, _)| kept == name) {
             all.push(format!(

@@ -4,7 +4,7 @@ use std::io;
 
 use tracing_subscriber::EnvFilter;
 
-use super::layer::{LogForm, LogLevel};
+use super::declared::{LogForm, LogLevel};
 
 /// Our crates, which log no secrets. Other crates may log whole messages at verbose levels, so they are
 /// limited to warnings.

@@ -7,7 +7,7 @@ use tidings_bridge::fleet::{Fleet, check_data, without_fleets};
 use super::settings::Settings;
 
 pub(super) async fn open(settings: &Settings) -> anyhow::Result<Option<Fleet>> {
-    if settings.fleet.url.is_some() { Err(without_fleets().into()) } else { Ok(None) }
+    if settings.given.fleet.is_some() { Err(without_fleets().into()) } else { Ok(None) }
 }
 
 pub(super) fn as_hub(_: &mut Settings) -> anyhow::Result<()> {

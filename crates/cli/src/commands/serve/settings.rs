@@ -8,76 +8,51 @@ use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tidings_bridge::notify::Target;
 use tidings_bridge::server::{Retention, TlsFiles};
 use tidings_commands::agents::{self, InstalledAgent};
 use tidings_commands::error::CannotRun;
 use tidings_commands::sessions::RootArgs;
 
+use super::declared::DeclaredSettings;
 use super::demo::Demo;
-use super::layer::{Layer, LogForm, LogLevel, Observed, TypeInto};
 use super::{Serve, file, variables};
 
 /// Settings of a server, merged and validated.
 #[derive(Debug)]
 pub(super) struct Settings {
+    /// The declared settings; the other fields follow from them.
+    pub(super) given: DeclaredSettings,
     pub(super) listen: Option<SocketAddr>,
     pub(super) data: PathBuf,
-    pub(super) claude_path: Option<PathBuf>,
-    pub(super) allow_bypass: bool,
-    pub(super) observe: Observed,
-    pub(super) type_into: Vec<TypeInto>,
-    pub(super) unix: Option<PathBuf>,
     pub(super) tls: Option<TlsFiles>,
     pub(super) base_path: String,
-    pub(super) public_urls: Vec<String>,
-    pub(super) insecure_listen: bool,
-    pub(super) allow_folders: Vec<PathBuf>,
-    pub(super) pass_env: Vec<String>,
-    pub(super) live_max: Option<usize>,
-    pub(super) park_after: Option<Duration>,
-    pub(super) agent_lease: Duration,
-    pub(super) ask_limit: Option<Duration>,
     pub(super) retention: Retention,
-    pub(super) archive_bytes: u64,
-    pub(super) fleet: FleetSettings,
     pub(super) agents: Vec<InstalledAgent>,
-    pub(super) notify: Vec<Target>,
-    pub(super) log: LogForm,
-    pub(super) log_level: LogLevel,
     pub(super) demo: Option<Demo>,
     /// True if agents use the settings and commands of every folder: the user has opened it elsewhere.
     pub(super) trusts_folders: bool,
 }
 
-/// Settings of the connection to the fleet.
-#[derive(Debug, Clone, Default)]
-#[cfg_attr(not(feature = "fleet"), expect(dead_code, reason = "only a fleet uses them"))]
-pub(super) struct FleetSettings {
-    pub(super) url: Option<String>,
-    pub(super) creds: Option<PathBuf>,
-    pub(super) nkey: Option<PathBuf>,
-    pub(super) ca: Option<PathBuf>,
-    pub(super) api_prefix: Option<String>,
-    pub(super) labels: BTreeMap<String, String>,
-}
-
 impl Settings {
     /// Merges the settings of every source.
     pub(super) fn gather(args: &Serve) -> anyhow::Result<Self> {
-        let file = match &args.config {
+        let mut given = match &args.config {
             Some(path) => file::read(path)?,
             None => file::read_default()?,
         };
         let demo = if args.demo { Some(Demo::new(args.script.clone())?) } else { None };
-        Settings::decide(args.settings.clone().or(variables::layer(env::vars_os())?).or(file), demo)
+        variables::replace(&mut given, env::vars_os())?;
+        given.replace(&args.settings)?;
+        Settings::decide(given, demo)
     }
 
-    pub(super) fn decide(layer: Layer, demo: Option<Demo>) -> anyhow::Result<Self> {
+    pub(super) fn decide(given: DeclaredSettings, demo: Option<Demo>) -> anyhow::Result<Self> {
         let usage = |message: String, hint: &'static str| CannotRun { code: CannotRun::USAGE, message, hint };
-        let listen = listen(layer.listen.as_deref())?;
-        let tls = match (layer.tls_cert, layer.tls_key) {
-            (Some(certificate), Some(key)) => Some(TlsFiles { certificate, key }),
+        let listen = listen(&given.listen)?;
+        let tls = match (&given.tls_cert, &given.tls_key) {
+            (Some(certificate), Some(key)) => {
+                Some(TlsFiles { certificate: certificate.to_path_buf(), key: key.to_path_buf() })
+            }
             (None, None) => None,
             _ => {
                 return Err(usage(
@@ -87,77 +62,45 @@ impl Settings {
                 .into());
             }
         };
-        if layer.live_max == Some(0) {
+        if given.live_max == 0 {
             return Err(usage("No agent could run".into(), "set --live-max to at least 1").into());
         }
-        let data = match (layer.data, &demo) {
-            (Some(data), _) => data,
+        let data = match (&given.data, &demo) {
+            (Some(data), _) => data.to_path_buf(),
             (None, Some(demo)) => demo.folder.clone(),
             (None, None) => default_data()?,
         };
+        labels(&given.fleet_labels)?;
         Ok(Settings {
             listen,
             data: std::path::absolute(data)?,
-            claude_path: layer.claude_path,
-            allow_bypass: layer.allow_bypass.unwrap_or_default(),
-            observe: layer.observe.unwrap_or_default(),
-            type_into: layer.type_into.unwrap_or_default(),
-            unix: layer.unix,
             tls,
-            base_path: base_path(layer.base_path.as_deref().unwrap_or_default())?,
-            public_urls: layer.public_urls.unwrap_or_default(),
-            insecure_listen: layer.insecure_listen.unwrap_or_default(),
-            allow_folders: layer.allow_folders.unwrap_or_default(),
-            pass_env: layer.pass_env.unwrap_or_default(),
-            live_max: layer.live_max,
-            park_after: layer.park_after_s.map(Duration::from_secs),
-            agent_lease: layer.agent_lease.map_or(AGENT_LEASE, Duration::from_secs),
-            ask_limit: layer.ask_limit_s.map(Duration::from_secs),
+            base_path: base_path(given.base_path.as_deref().unwrap_or_default())?,
             retention: Retention {
-                age: layer.keep_days.map(|days| DAY * days.get()),
-                events: layer.keep_events.map(NonZeroU64::get),
-                bytes: layer.keep_mib.map(|mib| u64::from(mib.get()) << 20),
+                age: given.keep_days.map(|days| DAY * days.get()),
+                events: given.keep_events.map(NonZeroU64::get),
+                bytes: given.keep_mib.map(|mib| u64::from(mib.get()) << 20),
             },
-            archive_bytes: u64::from(layer.archive_mib.unwrap_or(ARCHIVE_MIB)) << 20,
-            fleet: FleetSettings {
-                url: layer.fleet,
-                creds: layer.fleet_creds,
-                nkey: layer.fleet_nkey,
-                ca: layer.fleet_ca,
-                api_prefix: layer.fleet_api_prefix,
-                labels: labels(layer.fleet_labels.unwrap_or_default())?,
-            },
-            agents: agents::installed(&layer.agents.unwrap_or_default())?,
-            notify: layer.notify.unwrap_or_default(),
-            log: layer.log.unwrap_or_default(),
-            log_level: layer.log_level.unwrap_or_default(),
+            agents: agents::installed(&given.agents)?,
             demo,
             trusts_folders: false,
+            given,
         })
     }
 }
 
-/// Default time that agents run without a server: enough for an upgrade with a failed first attempt.
-const AGENT_LEASE: Duration = tidings::host::LEASE;
-
-/// Default size of the archive: years of sessions of one person.
-const ARCHIVE_MIB: u32 = 4096;
-
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Default port.
-const PORT: u16 = 7717;
-
 /// Parses labels.
-fn labels(texts: Vec<String>) -> Result<BTreeMap<String, String>, CannotRun> {
-    let pair = |text: String| match text.split_once('=') {
+pub(super) fn labels(texts: &[String]) -> Result<BTreeMap<String, String>, CannotRun> {
+    let pair = |text: &String| match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
         _ => {
             let message = format!("Not a label: `{text}`");
             Err(CannotRun { code: CannotRun::USAGE, message, hint: "give a label such as `gpu=yes`" })
         }
     };
-    texts.into_iter().map(pair).collect()
+    texts.iter().map(pair).collect()
 }
 
 /// Default data folder.
@@ -170,11 +113,10 @@ pub(super) fn default_data() -> Result<PathBuf, CannotRun> {
 }
 
 /// Parses the listen address; none for the socket only.
-pub(super) fn listen(text: Option<&str>) -> Result<Option<SocketAddr>, CannotRun> {
+pub(super) fn listen(text: &str) -> Result<Option<SocketAddr>, CannotRun> {
     match text {
-        None => Ok(Some(SocketAddr::from((Ipv4Addr::LOCALHOST, PORT)))),
-        Some("none") => Ok(None),
-        Some(text) => address(text).map(Some).ok_or_else(|| CannotRun {
+        "none" => Ok(None),
+        text => address(text).map(Some).ok_or_else(|| CannotRun {
             code: CannotRun::USAGE,
             message: format!("Not an address to listen on: `{text}`"),
             hint: "give an address such as `127.0.0.1:7717` or `[::1]:0`",
@@ -209,22 +151,16 @@ mod tests {
     use std::ffi::OsString;
     use std::path::Path;
 
-    use clap::Parser;
-
     use super::*;
-
-    #[derive(Debug, Parser)]
-    struct SettingsFlags {
-        #[command(flatten)]
-        layer: Layer,
-    }
+    use crate::commands::serve::declared::{GivenFlags, LogForm, LogLevel};
 
     /// Merges the settings of three sources.
     fn decide(flags: &[&str], variables: &[(&str, &str)], file: &str) -> anyhow::Result<Settings> {
-        let flags = SettingsFlags::try_parse_from(["serve"].iter().chain(flags))?.layer;
+        let mut given: DeclaredSettings = toml::from_str(file)?;
         let pairs = variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
-        let file: Layer = toml::from_str(file)?;
-        Settings::decide(flags.or(variables::layer(pairs)?).or(file), None)
+        variables::replace(&mut given, pairs)?;
+        given.replace(&GivenFlags::parse(flags.iter().map(OsString::from))?)?;
+        Settings::decide(given, None)
     }
 
     #[test]
@@ -239,29 +175,14 @@ mod tests {
         assert_eq!(all.listen.unwrap().port(), 1, "the command line");
         assert_eq!(all.base_path, "/environment", "the environment");
         assert_eq!(all.data, Path::new("/srv/environment"), "the environment");
-        assert_eq!(all.public_urls, ["https://file.example"], "the file");
-        assert!(all.allow_bypass, "the file");
-        assert_eq!(all.log, LogForm::Json, "the file");
-        assert_eq!(all.log_level, LogLevel::Info, "the default");
-        assert!(!all.insecure_listen, "the default");
+        assert_eq!(all.given.public_urls, ["https://file.example"], "the file");
+        assert!(all.given.allow_bypass, "the file");
+        assert_eq!(all.given.log, LogForm::Json, "the file");
+        assert_eq!(all.given.log_level, LogLevel::Info, "the default");
+        assert!(!all.given.insecure_listen, "the default");
         let none = decide(&["--data", "/srv/data"], &[], "").unwrap();
         assert_eq!(none.listen.unwrap().to_string(), "127.0.0.1:7717");
         assert_eq!(none.base_path, "");
-    }
-
-    #[test]
-    fn help_states_the_actual_defaults() {
-        let config = tidings_sessions::Config::default();
-        let park_after = config.park_after.unwrap().as_secs();
-        let command = <SettingsFlags as clap::CommandFactory>::command();
-        let help = |flag: &str| {
-            let argument = command.get_arguments().find(|argument| argument.get_long() == Some(flag));
-            argument.and_then(clap::Arg::get_help).unwrap().to_string()
-        };
-        assert!(help("live-max").contains(&format!("[default: {}]", config.live_max)));
-        assert!(help("park-after-s").contains(&format!("[default: {park_after}]")));
-        assert!(help("listen").contains(&format!("[default: 127.0.0.1:{PORT}]")));
-        assert!(help("agent-lease").contains(&format!("[default: {}]", AGENT_LEASE.as_secs())));
     }
 
     #[test]
@@ -291,6 +212,7 @@ mod tests {
             (&["--keep-events", "0"], &[], ""),
             (&[], &[], "keep_days = 0"),
             (&[], &[("TIDINGS_ALLOW_BYPASS", "perhaps")], ""),
+            (&["--fleet-label", "gpu"], &[], ""),
             (&[], &[], "listn = \"127.0.0.1:1\""),
             (&[], &[], "listen = 7717"),
         ];

@@ -3,7 +3,6 @@
 use std::env;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-#[cfg(unix)]
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
@@ -25,8 +24,8 @@ use tidings_sessions::hosts::Hosts;
 use tidings_sessions::{AgentProgram, Config, Observe, Real, Runner, Sessions};
 use uuid::Uuid;
 
+use super::declared::{Observed, TypeInto};
 use super::demo::Demo;
-use super::layer::{Observed, TypeInto};
 use super::settings::Settings;
 use crate::commands::remote::{BASE_PATH_NOTE, IGNORED_FOLDERS, SOCKET, SOCKET_NOTE};
 
@@ -39,7 +38,13 @@ pub(super) fn listen(settings: &Settings) -> Listen {
     if !fits {
         tracing::warn!(path = %usual.display(), "the path is too long for a socket; name a shorter one with --unix, or commands need --server");
     }
-    let unix = settings.unix.clone().or_else(|| fits.then_some(usual)).filter(|_| cfg!(unix));
+    let unix = settings
+        .given
+        .unix
+        .clone()
+        .map(PathBuf::from)
+        .or_else(|| fits.then_some(usual))
+        .filter(|_| cfg!(unix));
     Listen { address: settings.listen, tls: settings.tls.clone(), exposure: settings.exposure(), unix }
 }
 
@@ -134,25 +139,26 @@ fn runner(settings: &Settings, choice: JournalChoice) -> Runner {
 
 fn config(settings: &Settings, auth: &Auth) -> anyhow::Result<Config> {
     let mut config = Config::default();
-    config.environment = auth::environment(env::vars_os(), &settings.pass_env);
+    let given = &settings.given;
+    config.environment = auth::environment(env::vars_os(), &given.pass_env);
     config.agents = settings.agents.iter().map(agent_program).collect::<Result<_, _>>()?;
-    config.roots.clone_from(&settings.allow_folders);
+    config.roots = given.allow_folders.iter().map(|folder| folder.to_path_buf()).collect();
     config.protected = vec![settings.data.clone()];
     config.trust = (!settings.trusts_folders).then(|| auth.trust().clone());
     config.policies = Some(auth.policies().clone());
-    config.allow_bypass = settings.allow_bypass;
-    if settings.observe != Observed::None {
+    config.allow_bypass = given.allow_bypass;
+    if given.observe != Observed::None {
         let mut observe = Observe::default();
         observe.ignored_folders = Some(settings.data.join(IGNORED_FOLDERS));
-        observe.hold_unattended = settings.observe == Observed::All;
+        observe.hold_unattended = given.observe == Observed::All;
         observe.data = Some(settings.data.clone());
-        observe.type_into_tmux = settings.type_into.contains(&TypeInto::Tmux);
-        observe.send_messages = settings.type_into.contains(&TypeInto::Messages);
+        observe.type_into_tmux = given.type_into.contains(&TypeInto::Tmux);
+        observe.send_messages = given.type_into.contains(&TypeInto::Messages);
         config.observe = Some(observe);
     }
-    config.live_max = settings.live_max.unwrap_or(config.live_max);
-    config.park_after = settings.park_after.or(config.park_after);
-    config.ask_limit = settings.ask_limit.or(config.ask_limit);
+    config.live_max = given.live_max;
+    config.park_after = Some(Duration::from_secs(given.park_after_s));
+    config.ask_limit = given.ask_limit_s.map(Duration::from_secs);
     if let Some(demo) = &settings.demo {
         config.demo = true;
         config.claude = Some(demo.program.clone());
@@ -173,8 +179,9 @@ fn config(settings: &Settings, auth: &Auth) -> anyhow::Result<Config> {
 /// Finds `claude` as an absolute path, so that no program in a project's folder is run instead (F124).
 fn claude(settings: &Settings) -> Option<PathBuf> {
     let mut search = tidings::find::Search::from_environment();
-    search.program = settings.claude_path.clone().or(search.program);
-    search.find().ok().or_else(|| settings.claude_path.clone())
+    let given = settings.given.claude_path.clone().map(PathBuf::from);
+    search.program = given.clone().or(search.program);
+    search.find().ok().or(given)
 }
 
 /// A warning if the Claude Code of this server is older than the versions that it can use.
@@ -188,7 +195,7 @@ pub(super) async fn too_old(settings: &Settings) -> Option<String> {
 #[cfg(unix)]
 fn hosts(settings: &Settings, config: &Config) -> anyhow::Result<Hosts> {
     let (folder, program) = (settings.data.join("hosts"), env::current_exe()?);
-    let lease = settings.agent_lease;
+    let lease = Duration::from_secs(settings.given.agent_lease);
     let mut args = vec!["host".into()];
     if let Some(before) = raise_open_files(lease) {
         args.extend(["--open-files".into(), before.to_string().into()]);
@@ -223,11 +230,11 @@ pub(super) fn transcripts() -> Transcripts {
 
 /// Archive of the user's sessions on disk, in the folder of `tidings sessions archive`. A demo has none.
 pub(super) fn archive(settings: &Settings) -> Option<Archive> {
-    let is_on = settings.demo.is_none() && settings.archive_bytes > 0;
+    let is_on = settings.demo.is_none() && settings.given.archive_mib > 0;
     is_on.then(|| Archive {
         folder: settings.data.join("archive"),
         config_dir: RootArgs::config_folder_of_user(),
-        bytes_max: settings.archive_bytes,
+        bytes_max: u64::from(settings.given.archive_mib) << 20,
     })
 }
 
@@ -238,14 +245,14 @@ pub(super) fn notifier(
     push_on_loopback: bool,
 ) -> anyhow::Result<Notifier> {
     let page = address.map(|address| format!("{address}{}/", settings.base_path));
-    let notifier = Notifier::new(settings.notify.clone(), page)?;
+    let notifier = Notifier::new(settings.given.notify.clone(), page)?;
     let keys = PushKeys::open(&settings.data)?;
     Ok(if push_on_loopback { notifier.web_push_on_loopback(keys)? } else { notifier.web_push(keys)? })
 }
 
 /// Records the socket and the base path for commands on this machine, in files of the data folder.
 pub(super) fn write_notes(settings: &Settings) -> anyhow::Result<()> {
-    let socket = settings.unix.as_ref().map(std::path::absolute).transpose()?;
+    let socket = settings.given.unix.as_deref().map(std::path::absolute).transpose()?;
     let socket = socket.map(PathBuf::into_os_string).unwrap_or_default();
     for (name, text) in [(BASE_PATH_NOTE, settings.base_path.as_ref()), (SOCKET_NOTE, socket.as_os_str())] {
         let note = settings.data.join(name);
