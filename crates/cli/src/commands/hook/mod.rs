@@ -206,7 +206,7 @@ impl HookCommand {
         match self {
             HookCommand::Status(status) => status.json,
             HookCommand::Policy(policy) => policy.remote.json,
-            _ => false,
+            HookCommand::Install(_) | HookCommand::Uninstall(_) | HookCommand::Ignore(_) => false,
         }
     }
 
