@@ -6,7 +6,7 @@ use std::time::Duration;
 use parking_lot::{Mutex, MutexGuard};
 use tidings_protocol::control::{Call, ControlRequest, ControlResponse, InitializeReply, Request, Success};
 use tidings_protocol::json::Raw;
-use tidings_protocol::messages::{ControlCancelRequest, Message};
+use tidings_protocol::messages::{ControlCancelRequest, Message, SystemView};
 use tidings_protocol::{Frame, Kind};
 use tokio::sync::watch;
 use tracing::Instrument as _;
@@ -234,7 +234,7 @@ impl Core {
         // not mark them.
         let hidden = frame.kind() == Kind::System
             && (frame.get("sdk_host_only").and_then(Raw::bool) == Some(true)
-                || !self.shows_states && frame.subtype().as_deref() == Some("session_state_changed"));
+                || !self.shows_states && matches!(frame.system(), SystemView::SessionStateChanged(_)));
         let update = self.turns().observe(&frame);
         // Waiters do not depend on deltas, and deltas are frequent.
         let changes = frame.kind() != Kind::StreamEvent || update.started.is_some();
@@ -279,7 +279,7 @@ impl Core {
     /// its end.
     pub(super) fn note_session(&self, frame: &Frame) {
         let names_it = match frame.kind() {
-            Kind::System => frame.subtype().as_deref() == Some("init"),
+            Kind::System => matches!(frame.system(), SystemView::Init(_)),
             kind => kind == Kind::Result,
         };
         if let Some(id) = frame.session_id().filter(|id| names_it && !id.is_empty()) {
@@ -290,10 +290,7 @@ impl Core {
     /// Remembers the text of an error result until another frame follows: it explains an exit code best.
     fn note_error(&self, frame: &Frame) {
         let trailing = match frame.kind() {
-            Kind::System => matches!(
-                frame.subtype().as_deref(),
-                Some("session_state_changed" | "session_writes_lost" | "plugin_install")
-            ),
+            Kind::System => frame.system().may_follow_an_error(),
             Kind::Unknown => frame.type_name().as_deref() == Some("command_lifecycle"),
             _ => false,
         };

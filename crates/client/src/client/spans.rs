@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use parking_lot::Mutex;
 use tidings_protocol::json::{Raw, Text};
+use tidings_protocol::messages::SystemView;
 use tidings_protocol::{Frame, Kind};
 use tracing::Span;
 use tracing::field::Empty;
@@ -84,7 +85,7 @@ fn begin(parent: Option<tracing::span::Id>) -> Span {
 /// Records the attributes that a frame contains.
 fn describe(span: &Span, frame: &Frame) {
     match frame.kind() {
-        Kind::System if frame.subtype().as_deref() == Some("init") => {
+        Kind::System if matches!(frame.system(), SystemView::Init(_)) => {
             record(span, "gen_ai.request.model", frame.get("model"));
             record(span, "gen_ai.conversation.id", frame.get("session_id"));
         }

@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use tidings_protocol::json::Raw;
-use tidings_protocol::messages::OriginKind;
+use tidings_protocol::messages::{OriginKind, SystemView};
 use tidings_protocol::view::Block;
 use tidings_protocol::{Frame, Kind, Outcome};
 
@@ -183,14 +183,16 @@ impl Turns {
     }
 
     fn system(&mut self, frame: &Frame, update: &mut TurnUpdate) {
-        match frame.subtype().as_deref() {
-            Some("init") => self.begin(&uuids(frame), update),
-            Some("session_state_changed") => self.state_changed(frame, update),
-            Some("task_started") => self.task_started(frame),
+        match frame.system() {
+            SystemView::Init(_) => self.begin(&uuids(frame), update),
+            SystemView::SessionStateChanged(_) => self.state_changed(frame, update),
+            SystemView::TaskStarted(_) => self.task_started(frame),
             // The frame lists all tasks, so a task that ended without a notification is removed too.
-            Some("background_tasks_changed") => self.background = tasks(frame, CALLS_REMEMBERED_MAX),
-            Some("task_notification") => self.forget_task(frame),
-            Some("task_updated") => {
+            SystemView::BackgroundTasksChanged(_) => {
+                self.background = tasks(frame, CALLS_REMEMBERED_MAX);
+            }
+            SystemView::TaskNotification(_) => self.forget_task(frame),
+            SystemView::TaskUpdated(_) => {
                 let status = frame.get("patch").and_then(|patch| patch.get("status")?.text());
                 if status.is_some_and(|status| matches!(&*status.get(), "completed" | "failed" | "killed")) {
                     self.forget_task(frame);

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use memchr::memchr;
 use memchr::memmem::Finder;
+use tidings_protocol::messages::SystemView;
 use tidings_protocol::{FrameRef, Kind};
 
 use super::wire::Novelty;
@@ -132,7 +133,7 @@ impl ConversationState {
             Kind::ControlResponse if self.handshake.is_some() && self.handshake == id() && succeeded() => {
                 self.initialize = Some(line.to_vec());
             }
-            Kind::System if frame.subtype().as_deref() == Some("init") => {
+            Kind::System if matches!(frame.system(), SystemView::Init(_)) => {
                 self.init = Some(line.to_vec());
                 self.started_session = frame.session_id().map(std::borrow::Cow::into_owned);
             }

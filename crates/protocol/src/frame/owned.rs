@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{FrameHead, FrameRef, Kind, Outcome, ToolCall, Typed};
 use crate::error::DecodeError;
 use crate::json::{BodyError, Raw};
-use crate::messages::{Message, RateLimitInfo, UsageInfo};
+use crate::messages::{Message, RateLimitInfo, SystemView, UsageInfo};
 use crate::owned_line::owned_line;
 use crate::view::{Blocks, View};
 
@@ -27,6 +27,7 @@ owned_line! {
     data() -> Result<Value, BodyError>;
     repaired() -> bool;
     view() -> View<'_>;
+    system() -> SystemView<'_>;
     message() -> Message;
     typed() -> Typed;
     session_id() -> Option<Cow<'_, str>>;

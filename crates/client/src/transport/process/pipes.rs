@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use futures_core::future::BoxFuture;
 use tempfile::TempDir;
-use tidings_protocol::{Frame, Kind};
+use tidings_protocol::Frame;
+use tidings_protocol::messages::SystemView;
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
 use tokio::sync::mpsc;
@@ -110,7 +111,7 @@ impl SessionNotes {
 
 /// The session that a `system/init` frame reports.
 fn started_session(frame: &Frame) -> Option<String> {
-    let is_init = frame.kind() == Kind::System && frame.subtype().as_deref() == Some("init");
+    let is_init = matches!(frame.system(), SystemView::Init(_));
     let id = is_init.then(|| frame.session_id()).flatten()?;
     Some(id.into_owned())
 }

@@ -183,6 +183,46 @@ system_messages! {
     SessionWritesLost(SessionWritesLost) = "session_writes_lost",
 }
 
+impl SystemView<'_> {
+    /// Returns true for frames that say nothing about an error result before them: on its way out the CLI
+    /// reports its state, or failures of its own.
+    pub fn may_follow_an_error(self) -> bool {
+        match self {
+            SystemView::SessionStateChanged(_)
+            | SystemView::SessionWritesLost(_)
+            | SystemView::PluginInstall(_) => true,
+            SystemView::Init(_)
+            | SystemView::CompactBoundary(_)
+            | SystemView::Status(_)
+            | SystemView::ApiRetry(_)
+            | SystemView::ControlRequestProgress(_)
+            | SystemView::ModelRefusalFallback(_)
+            | SystemView::ModelRefusalNoFallback(_)
+            | SystemView::ModelFallback(_)
+            | SystemView::LocalCommandOutput(_)
+            | SystemView::HookStarted(_)
+            | SystemView::HookProgress(_)
+            | SystemView::HookResponse(_)
+            | SystemView::TaskStarted(_)
+            | SystemView::TaskProgress(_)
+            | SystemView::TaskUpdated(_)
+            | SystemView::TaskNotification(_)
+            | SystemView::BackgroundTasksChanged(_)
+            | SystemView::ThinkingTokens(_)
+            | SystemView::WorkerShuttingDown(_)
+            | SystemView::CommandsChanged(_)
+            | SystemView::Notification(_)
+            | SystemView::FilesPersisted(_)
+            | SystemView::MemoryRecall(_)
+            | SystemView::ElicitationComplete(_)
+            | SystemView::PermissionDenied(_)
+            | SystemView::MirrorError(_)
+            | SystemView::Informational(_)
+            | SystemView::Unknown => false,
+        }
+    }
+}
+
 impl SystemMessage {
     /// Further fields of `system/init`; `None` for other subtypes.
     pub fn init_details(&self) -> Option<InitDetails> {
