@@ -340,7 +340,7 @@ export type ControllerInputPayload = {
 
 /** Tokens and dollars of sessions on disk, each response counted once. */
 export type CostReport = {
-  /** Grouping: `day`, `week`, `month`, `session`, `project`, `model` or `block`. */
+  /** Grouping, as the request named it with `by`. */
   by: string,
   /** Name of the time zone in which days begin. */
   zone: string,

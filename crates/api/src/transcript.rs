@@ -174,7 +174,7 @@ shapes! {
 
     /// Tokens and dollars of sessions on disk, each response counted once.
     pub struct CostReport {
-        /// Grouping: `day`, `week`, `month`, `session`, `project`, `model` or `block`.
+        /// Grouping, as the request named it with `by`.
         pub by: String,
         /// Name of the time zone in which days begin.
         pub zone: String,

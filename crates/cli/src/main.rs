@@ -153,7 +153,13 @@ impl Command {
             Command::Backup(backup) => backup.json,
             #[cfg(unix)]
             Command::Hook(hook) => hook.wants_json(),
-            _ => false,
+            Command::Acp(_)
+            | Command::Completions(_)
+            | Command::Man(_)
+            | Command::Backend(_)
+            | Command::Schema(_) => false,
+            #[cfg(unix)]
+            Command::Claude(_) | Command::Host(_) | Command::TerminalHost(_) => false,
         }
     }
 }

@@ -40,7 +40,7 @@ pub fn state_label(state: ServerPhase) -> (&'static str, &'static str) {
         ServerPhase::NeedsYou => YELLOW,
         ServerPhase::Failed | ServerPhase::Interrupted => RED,
         ServerPhase::Running | ServerPhase::Starting => BOLD,
-        _ => DIM,
+        ServerPhase::Idle | ServerPhase::Parked | ServerPhase::Stopped | ServerPhase::Unknown => DIM,
     };
     let word = if state == ServerPhase::NeedsYou { "needs you" } else { state.as_str() };
     (word, style)

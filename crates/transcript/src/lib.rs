@@ -44,6 +44,7 @@ pub mod index;
 pub mod limits;
 pub mod list;
 pub mod manage;
+mod named;
 mod open;
 pub mod prune;
 pub mod reader;

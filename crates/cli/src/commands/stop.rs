@@ -49,7 +49,13 @@ impl Stop {
             let what = match session.state {
                 _ if !self.turn => "Stopped",
                 ServerPhase::Running | ServerPhase::NeedsYou => "Interrupted the turn of",
-                _ => "No turn was running in",
+                ServerPhase::Starting
+                | ServerPhase::Idle
+                | ServerPhase::Parked
+                | ServerPhase::Stopped
+                | ServerPhase::Interrupted
+                | ServerPhase::Failed
+                | ServerPhase::Unknown => "No turn was running in",
             };
             out.note(&format!("{what} {}", label(&session)))?;
         }

@@ -128,7 +128,9 @@ fn convert(args: &Convert, line: &[u8]) -> Result<Option<String>, DecodeError> {
     Ok(match args.to {
         OutputFormat::Seed => to_seed(&message),
         // Events were handled above.
-        _ => Some(strict(&nested(message).to_line())),
+        OutputFormat::Json | OutputFormat::Ui | OutputFormat::Native | OutputFormat::Mobile => {
+            Some(strict(&nested(message).to_line()))
+        }
     })
 }
 

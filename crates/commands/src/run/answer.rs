@@ -23,7 +23,9 @@ pub(super) fn answer(session: &AgentSession, id: &str, reply: Reply) -> Result<(
                 GrantScope::Always => Scope::Always,
             }),
             Reply::Deny(Some(reason)) => Answer::deny(reason),
-            _ => Answer::deny("The user does not want this to be done"),
+            Reply::Deny(None) | Reply::Answers(_) | Reply::Declined => {
+                Answer::deny("The user does not want this to be done")
+            }
         };
         // Fails if the request was answered or withdrawn, which events report.
         drop(session.permissions().respond_to_request(&key, Response::person(WHO, answer), Timestamp::now()));
@@ -47,7 +49,7 @@ pub(super) fn answer(session: &AgentSession, id: &str, reply: Reply) -> Result<(
 pub fn answers(reply: &Reply) -> Option<Vec<Vec<String>>> {
     match reply {
         Reply::Answers(answers) => Some(answers.clone()),
-        _ => None,
+        Reply::Allow(_) | Reply::Deny(_) | Reply::Declined => None,
     }
 }
 

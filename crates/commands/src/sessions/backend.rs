@@ -5,7 +5,8 @@ use std::env;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use tidings_transcript::agents::{
     self, AgentKind, AgentStore, AgentVersion, Conversation, ReadReport, StoreScan, StoredSession,
 };
@@ -20,22 +21,30 @@ use crate::output::{Output, PLAIN, YELLOW, printable};
 #[derive(Debug, Args)]
 pub(crate) struct BackendArgs {
     /// Agent whose sessions are read; others than Claude Code work with list, show, search, cost and export
-    #[arg(long, value_name = "AGENT", global = true, default_value = "claude")]
-    backend: BackendArg,
+    #[arg(long, value_name = "AGENT", global = true, default_value = "claude", value_parser = backend())]
+    backend: Backend,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum BackendArg {
-    /// Claude Code
+/// The agents whose sessions are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Backend {
     Claude,
-    /// Codex: `$CODEX_HOME`, or ~/.codex
-    Codex,
-    /// Gemini CLI: ~/.gemini
-    Gemini,
-    /// opencode: `$XDG_DATA_HOME`/opencode, or ~/.local/share/opencode
-    Opencode,
-    /// All of them, as far as they have sessions
+    Other(AgentKind),
     All,
+}
+
+/// Parses a backend: the name of an agent, or `all`.
+fn backend() -> impl TypedValueParser<Value = Backend> {
+    let others = AgentKind::ALL.map(|kind| {
+        PossibleValue::new(kind.as_str()).help(format!("{kind}: {}", usual_folder_in_help(kind)))
+    });
+    let all = PossibleValue::new("all").help("All of them, as far as they have sessions");
+    let values = [PossibleValue::new("claude").help("Claude Code")].into_iter().chain(others).chain([all]);
+    PossibleValuesParser::new(values).try_map(|name| match &*name {
+        "claude" => Ok(Backend::Claude),
+        "all" => Ok(Backend::All),
+        name => name.parse().map(Backend::Other),
+    })
 }
 
 /// Number of unknown kinds that a note lists.
@@ -44,7 +53,7 @@ const KINDS_SHOWN: usize = 4;
 impl BackendArgs {
     /// Returns true if only sessions of Claude Code are read.
     pub(crate) fn is_claude_only(&self) -> bool {
-        self.backend == BackendArg::Claude
+        self.backend == Backend::Claude
     }
 
     /// The folders of Claude Code, if its sessions are read too and there are any.
@@ -76,7 +85,7 @@ impl BackendArgs {
     }
 
     fn is_several(&self) -> bool {
-        self.backend == BackendArg::All
+        self.backend == Backend::All
     }
 
     /// Finds the sessions of the other agents.
@@ -91,13 +100,11 @@ impl BackendArgs {
         Ok(found)
     }
 
-    fn kinds(&self) -> &'static [AgentKind] {
+    fn kinds(&self) -> Vec<AgentKind> {
         match self.backend {
-            BackendArg::Claude => &[],
-            BackendArg::Codex => &[AgentKind::Codex],
-            BackendArg::Gemini => &[AgentKind::Gemini],
-            BackendArg::Opencode => &[AgentKind::Opencode],
-            BackendArg::All => &AgentKind::ALL,
+            Backend::Claude => Vec::new(),
+            Backend::Other(kind) => vec![kind],
+            Backend::All => AgentKind::ALL.to_vec(),
         }
     }
 
@@ -114,13 +121,13 @@ impl BackendArgs {
         for kind in self.kinds() {
             if !root.given().is_empty() {
                 for folder in root.given() {
-                    stores.push(agents::open(*kind, folder)?);
+                    stores.push(agents::open(kind, folder)?);
                 }
                 continue;
             }
-            let folder = usual_folder(*kind);
+            let folder = usual_folder(kind);
             if folder.is_dir() {
-                stores.push(agents::open(*kind, &folder)?);
+                stores.push(agents::open(kind, &folder)?);
             } else if !self.is_several() {
                 return Err(CannotRun {
                     code: "not_found",
@@ -134,6 +141,15 @@ impl BackendArgs {
     }
 }
 
+/// The folder in which an agent keeps its data, as the help names it.
+fn usual_folder_in_help(kind: AgentKind) -> &'static str {
+    match kind {
+        AgentKind::Codex => "`$CODEX_HOME`, or ~/.codex",
+        AgentKind::Gemini => "~/.gemini",
+        AgentKind::Opencode => "`$XDG_DATA_HOME`/opencode, or ~/.local/share/opencode",
+    }
+}
+
 /// The folder in which an agent keeps its data.
 fn usual_folder(kind: AgentKind) -> PathBuf {
     let named = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -141,7 +157,7 @@ fn usual_folder(kind: AgentKind) -> PathBuf {
     match kind {
         AgentKind::Codex => named("CODEX_HOME").unwrap_or_else(|| home().join(".codex")),
         AgentKind::Gemini => named("GEMINI_CLI_HOME").unwrap_or_else(home).join(".gemini"),
-        _ => {
+        AgentKind::Opencode => {
             let data = named("XDG_DATA_HOME").filter(|folder| folder.is_absolute());
             data.unwrap_or_else(|| home().join(".local/share")).join("opencode")
         }

@@ -86,7 +86,7 @@ With -o, --json prints what was written: {\"id\",\"to\",\"file\",\"bytes\"}, and
 
 impl Export {
     pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
-        if root.json && self.file().is_none() && matches!(self.to, ExportFormat::Md | ExportFormat::Html) {
+        if root.json && self.file().is_none() && self.to.is_page() {
             return Err(no_json().into());
         }
         if let (Some(project), Some(folder)) = (&self.project, &self.output) {
@@ -112,7 +112,7 @@ impl Export {
         if self.project.is_some() {
             return Err(backend::only_claude("--project").into());
         }
-        if root.json && self.file().is_none() && matches!(self.to, ExportFormat::Md | ExportFormat::Html) {
+        if root.json && self.file().is_none() && self.to.is_page() {
             return Err(no_json().into());
         }
         let found = backend.scan(root, out)?;
@@ -141,22 +141,14 @@ impl Export {
         root: &RootArgs,
         out: &mut Output,
     ) -> anyhow::Result<Exit> {
-        if self.to == ExportFormat::Ui {
-            let options = self.content.options(session, out)?;
+        let mut options = self.content.options(session, out)?;
+        let Some(format) = self.to.file_format() else {
             let leaf = match options.branches {
                 Branches::One(leaf) => Some(leaf),
                 Branches::Active => None,
                 Branches::All => return Err(one_branch().into()),
             };
             return self.events(session, leaf, &options, files, root, out);
-        }
-        let mut options = self.content.options(session, out)?;
-        let format = match self.to {
-            ExportFormat::Md => Format::Markdown,
-            ExportFormat::Html => Format::Html,
-            ExportFormat::Json => Format::Json,
-            // Events were handled above.
-            ExportFormat::Ndjson | ExportFormat::Ui => Format::Lines,
         };
         // An HTML page shows abandoned branches folded.
         if self.to == ExportFormat::Html && !self.content.names_a_branch() {
@@ -208,7 +200,7 @@ impl Export {
         if let (true, Some(path), Some(bytes)) = (root.json, self.file(), written) {
             let report = ExportReport {
                 id: session.id(),
-                to: self.to.as_str(),
+                to: self.to.name(),
                 file: path.display().to_string(),
                 bytes,
                 redacted: redactor.map(|redactor| redactor.counts().collect()),
@@ -253,13 +245,26 @@ impl Export {
 
 impl ExportFormat {
     /// Name on the command line.
-    fn as_str(self) -> &'static str {
+    fn name(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+
+    /// Returns true for pages, which people read, and which are no JSON.
+    fn is_page(self) -> bool {
         match self {
-            ExportFormat::Md => "md",
-            ExportFormat::Html => "html",
-            ExportFormat::Json => "json",
-            ExportFormat::Ndjson => "ndjson",
-            ExportFormat::Ui => "ui",
+            ExportFormat::Md | ExportFormat::Html => true,
+            ExportFormat::Json | ExportFormat::Ndjson | ExportFormat::Ui => false,
+        }
+    }
+
+    /// The format of the session's file; events are none.
+    fn file_format(self) -> Option<Format> {
+        match self {
+            ExportFormat::Md => Some(Format::Markdown),
+            ExportFormat::Html => Some(Format::Html),
+            ExportFormat::Json => Some(Format::Json),
+            ExportFormat::Ndjson => Some(Format::Lines),
+            ExportFormat::Ui => None,
         }
     }
 }
@@ -297,7 +302,7 @@ fn write_records(
 #[derive(Serialize)]
 struct ExportReport<'a> {
     id: &'a str,
-    to: &'static str,
+    to: String,
     file: String,
     bytes: u64,
     /// Number of redacted secrets by kind.

@@ -153,6 +153,21 @@ fn run_others(args: &SessionsArgs, out: &mut Output) -> anyhow::Result<Exit> {
         SessionsCommand::Search(command) => command.run_others(&args.backend, &args.root, out),
         SessionsCommand::Cost(command) => command.run_others(&args.backend, &args.root, out),
         SessionsCommand::Export(command) => command.run_others(&args.backend, &args.root, out),
-        _ => Err(backend::only_claude("This command").into()),
+        SessionsCommand::Info(_)
+        | SessionsCommand::Messages(_)
+        | SessionsCommand::Subagents(_)
+        | SessionsCommand::Tree(_)
+        | SessionsCommand::Check(_)
+        | SessionsCommand::Repair(_)
+        | SessionsCommand::Stats(_)
+        | SessionsCommand::Follow(_)
+        | SessionsCommand::Index(_)
+        | SessionsCommand::Archive(_)
+        | SessionsCommand::Du(_)
+        | SessionsCommand::Prune(_)
+        | SessionsCommand::Rename(_)
+        | SessionsCommand::Tag(_)
+        | SessionsCommand::Fork(_)
+        | SessionsCommand::Delete(_) => Err(backend::only_claude("This command").into()),
     }
 }

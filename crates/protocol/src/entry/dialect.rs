@@ -6,8 +6,9 @@ use super::{EntryKind, EntryRef};
 use crate::json::Raw;
 
 /// Dialect of session files that an entry is written in.
+///
+/// The enum is exhaustive: code that handles every dialect does not compile when one is added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
 pub enum Dialect {
     /// The CLI: `message` is an API message, tools are blocks in it.
     Real,

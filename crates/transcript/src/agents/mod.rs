@@ -29,42 +29,35 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
+use std::sync::LazyLock;
 
 use jiff::Timestamp;
 
 use crate::cost::ResponseUsage;
 use crate::id_prefix::names_id;
 use crate::limits::{DAMAGED_REPORTED_MAX, UNKNOWN_KINDS_MAX};
+use crate::named::{alternatives, named};
 use crate::reader::EntryLines;
 use crate::roots::{FileInfo, SessionFiles, no_such_session};
 use crate::session::Session;
 use crate::{Error, ErrorKind, Finding};
 
-/// An agent other than Claude Code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum AgentKind {
-    /// Codex CLI: rollout files.
-    Codex,
-    /// Gemini CLI: files with patch lines.
-    Gemini,
-    /// opencode: a database.
-    Opencode,
+named! {
+    /// An agent other than Claude Code.
+    ///
+    /// The enum is exhaustive: code that handles every agent does not compile when one is added.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum AgentKind {
+        /// Codex CLI: rollout files.
+        Codex = "codex",
+        /// Gemini CLI: files with patch lines.
+        Gemini = "gemini",
+        /// opencode: a database.
+        Opencode = "opencode",
+    }
 }
 
 impl AgentKind {
-    /// All of them.
-    pub const ALL: [AgentKind; 3] = [AgentKind::Codex, AgentKind::Gemini, AgentKind::Opencode];
-
-    /// The name on the command line and in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            AgentKind::Codex => "codex",
-            AgentKind::Gemini => "gemini",
-            AgentKind::Opencode => "opencode",
-        }
-    }
-
     /// The name of the program, for people.
     pub fn title(self) -> &'static str {
         match self {
@@ -86,11 +79,9 @@ impl FromStr for AgentKind {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         AgentKind::ALL.into_iter().find(|kind| kind.as_str() == text).ok_or_else(|| {
-            Error::new(
-                ErrorKind::Invalid,
-                format!("No such agent: `{text}`"),
-                "use codex, gemini or opencode",
-            )
+            static HINT: LazyLock<String> =
+                LazyLock::new(|| format!("use {}", alternatives(&AgentKind::ALL.map(AgentKind::as_str))));
+            Error::new(ErrorKind::Invalid, format!("No such agent: `{text}`"), &HINT)
         })
     }
 }

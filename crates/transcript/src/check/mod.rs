@@ -356,7 +356,7 @@ fn dialect_of(file: &mut Opened, buffer: &mut Buffer) -> io::Result<Dialect> {
         match entry.dialect() {
             Dialect::Seed => seed += 1,
             Dialect::Rewrite => rewrite += 1,
-            _ => real += 1,
+            Dialect::Real | Dialect::Unknown => real += 1,
         }
         if real + seed + rewrite == SAMPLES_MAX {
             break;

@@ -18,7 +18,7 @@ impl Profile {
     pub fn suits(dialect: Dialect) -> Self {
         match dialect {
             Dialect::Seed | Dialect::Rewrite => Profile::Strict,
-            _ => Profile::Lenient,
+            Dialect::Real | Dialect::Unknown => Profile::Lenient,
         }
     }
 

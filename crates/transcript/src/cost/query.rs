@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::str::FromStr;
+use std::sync::LazyLock;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -10,64 +11,42 @@ use serde::{Deserialize, Serialize};
 use super::ledger::Response;
 use crate::error::{Error, ErrorKind};
 use crate::id_prefix::names_id;
+use crate::named::{alternatives, named};
 
-/// Grouping of sums.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CostBy {
-    /// A day in the query's zone.
-    #[default]
-    Day,
-    /// A week that begins on Monday, numbered as in ISO 8601: `2026-W46`.
-    Week,
-    /// A month.
-    Month,
-    /// A session, its sub-agents included.
-    Session,
-    /// The folder in which sessions were started.
-    Project,
-    /// A model, as written.
-    Model,
-    /// The last git branch of the session; see [`labels`](super::labels()).
-    Branch,
-    /// The tag of the session; see [`labels`](super::labels()).
-    Tag,
-    /// A billing block of five hours; see [`BillingBlock`](super::BillingBlock).
-    Block,
+named! {
+    /// Grouping of sums.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum CostBy {
+        /// A day in the query's zone.
+        #[default]
+        Day = "day",
+        /// A week that begins on Monday, numbered as in ISO 8601: `2026-W46`.
+        Week = "week",
+        /// A month.
+        Month = "month",
+        /// A session, its sub-agents included.
+        Session = "session",
+        /// The folder in which sessions were started.
+        Project = "project",
+        /// A model, as written.
+        Model = "model",
+        /// The last git branch of the session; see [`labels`](super::labels()).
+        Branch = "branch",
+        /// The tag of the session; see [`labels`](super::labels()).
+        Tag = "tag",
+        /// A billing block of five hours; see [`BillingBlock`](super::BillingBlock).
+        Block = "block",
+    }
 }
 
 impl CostBy {
-    /// All groupings.
-    pub const ALL: [CostBy; 9] = [
-        CostBy::Day,
-        CostBy::Week,
-        CostBy::Month,
-        CostBy::Session,
-        CostBy::Project,
-        CostBy::Model,
-        CostBy::Branch,
-        CostBy::Tag,
-        CostBy::Block,
-    ];
-
-    /// One word, for reports.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            CostBy::Day => "day",
-            CostBy::Week => "week",
-            CostBy::Month => "month",
-            CostBy::Session => "session",
-            CostBy::Project => "project",
-            CostBy::Model => "model",
-            CostBy::Branch => "branch",
-            CostBy::Tag => "tag",
-            CostBy::Block => "block",
-        }
-    }
-
     /// Returns true for groups in order of time; the others are sorted by cost.
     pub fn is_time(self) -> bool {
-        matches!(self, CostBy::Day | CostBy::Week | CostBy::Month | CostBy::Block)
+        match self {
+            CostBy::Day | CostBy::Week | CostBy::Month | CostBy::Block => true,
+            CostBy::Session | CostBy::Project | CostBy::Model | CostBy::Branch | CostBy::Tag => false,
+        }
     }
 }
 
@@ -76,8 +55,9 @@ impl FromStr for CostBy {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         CostBy::ALL.into_iter().find(|by| by.as_str() == text).ok_or_else(|| {
-            let hint = "use day, week, month, session, project, model, branch, tag or block";
-            Error::new(ErrorKind::Invalid, format!("Costs cannot be grouped by `{text}`"), hint)
+            static HINT: LazyLock<String> =
+                LazyLock::new(|| format!("use {}", alternatives(&CostBy::ALL.map(CostBy::as_str))));
+            Error::new(ErrorKind::Invalid, format!("Costs cannot be grouped by `{text}`"), &HINT)
         })
     }
 }

@@ -232,7 +232,7 @@ impl<'a> Sums<'a> {
         };
         let block = match group {
             Group::Block(start) => BillingBlock::at(&self.blocks, start).copied(),
-            _ => None,
+            Group::Unknown | Group::Date(_) | Group::Part(..) | Group::Name(_) | Group::Label(_) => None,
         };
         let of_session = self.query.by == CostBy::Session && project != TextId::EMPTY;
         let project = of_session.then(|| text(project));

@@ -186,7 +186,15 @@ impl<'w, 's, S: Sink> ExportWalk<'w, 's, S> {
                 self.note(&head, &entry);
             }
             EntryRole::ToolResult => self.results(&head, &entry),
-            _ => self.write_message(&head, &entry, depth)?,
+            EntryRole::Prompt
+            | EntryRole::Command
+            | EntryRole::CommandOutput
+            | EntryRole::Interruption
+            | EntryRole::Notification
+            | EntryRole::Injected
+            | EntryRole::Response
+            | EntryRole::CompactSummary
+            | EntryRole::Error => self.write_message(&head, &entry, depth)?,
         }
         // Lanes without a call in the entry still belong here.
         for lane in session.lanes_of(id) {

@@ -45,7 +45,13 @@ impl DamageKind {
         match self {
             // Normal while the session is being written.
             DamageKind::TornTail => Severity::Warning,
-            _ => Severity::Error,
+            DamageKind::Cut
+            | DamageKind::Glued
+            | DamageKind::Nul
+            | DamageKind::Utf8
+            | DamageKind::NotAnObject
+            | DamageKind::Syntax
+            | DamageKind::Oversized => Severity::Error,
         }
     }
 }

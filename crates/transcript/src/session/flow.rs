@@ -173,7 +173,13 @@ impl Session {
                 (Flow::Sidechain, Step::Report, Phase::Delegated)
             }
             EntryRole::ToolResult => (Flow::ToolUse, Step::Result, Phase::ToolsDone),
-            _ => (phase.flow(), Step::Aside, *phase),
+            EntryRole::CommandOutput
+            | EntryRole::Interruption
+            | EntryRole::Injected
+            | EntryRole::Event
+            | EntryRole::Attachment
+            | EntryRole::Progress
+            | EntryRole::Other => (phase.flow(), Step::Aside, *phase),
         };
         *phase = next;
         // Inside a sub-agent everything is part of the delegation, except for failures and compactions.

@@ -315,7 +315,7 @@ impl FileLoader<'_> {
             Dialect::Real => 0,
             Dialect::Seed => 1,
             Dialect::Rewrite => 2,
-            _ => 3,
+            Dialect::Unknown => 3,
         };
         loaded.dialects[dialect] += 1;
     }

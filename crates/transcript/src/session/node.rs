@@ -73,8 +73,9 @@ pub struct Node {
 }
 
 /// The role of an entry in the conversation.
+///
+/// The enum is exhaustive: code that handles every role does not compile when one is added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
 pub enum EntryRole {
     /// A prompt of the user, or in a sub-agent's lane of the model that started it.
     Prompt,

@@ -160,7 +160,15 @@ fn gather(nodes: &[Node], above: &[Option<NodeId>], order: &[NodeId]) -> (Vec<Un
             | EntryRole::Notification
             | EntryRole::Compaction
             | EntryRole::CompactSummary => None,
-            _ => going_on,
+            EntryRole::CommandOutput
+            | EntryRole::Interruption
+            | EntryRole::ToolResult
+            | EntryRole::Injected
+            | EntryRole::Error
+            | EntryRole::Event
+            | EntryRole::Attachment
+            | EntryRole::Progress
+            | EntryRole::Other => going_on,
         };
     }
     (unit_of, parents)

@@ -65,12 +65,20 @@ pub(crate) struct CostQuery {
     limit: Option<usize>,
 }
 
+/// The groupings, as the description of a parameter lists them.
+#[cfg(feature = "openapi")]
+fn names_of_groupings() -> String {
+    let names = CostBy::ALL.map(|by| format!("`{}`", by.as_str()));
+    let [first @ .., last] = &names;
+    format!("{} or {last}", first.join(", "))
+}
+
 /// Gets tokens and dollars of sessions on disk, each response counted once.
 #[cfg_attr(feature = "openapi", utoipa::path(
     get, path = "/v1/transcripts/cost", tag = "transcripts",
     params(
         ("by" = Option<String>, Query,
-            description = "`day`, `week`, `month`, `session`, `project`, `model`, `branch`, `tag` or `block`"),
+            description = names_of_groupings()),
         ("tz" = Option<String>, Query, description = "The time zone of days, such as Europe/Berlin"),
         ("since" = Option<String>, Query, description = "Only responses from this day or time on"),
         ("until" = Option<String>, Query, description = "Only responses until this day or time; the day is included"),

@@ -91,7 +91,7 @@ fn cost_by() -> impl TypedValueParser<Value = CostBy> {
             CostBy::Branch => value.help("Last git branch of each session"),
             CostBy::Tag => value.help("Tag of each session, as `sessions tag` sets it"),
             CostBy::Block => value.help("Blocks of five hours, from the full hour of the first response"),
-            _ => value,
+            CostBy::Day | CostBy::Month | CostBy::Session | CostBy::Model => value,
         }
     };
     PossibleValuesParser::new(CostBy::ALL.map(value)).try_map(|text| text.parse())

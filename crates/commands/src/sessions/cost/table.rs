@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use jiff::tz::TimeZone;
-use tidings_transcript::cost::{CostBy, Money, Report, Row, Total};
+use tidings_transcript::cost::{Money, Report, Row, Total};
 
 use crate::human;
 use crate::output::{BOLD, DIM, PLAIN, printable};
@@ -115,14 +115,8 @@ impl CostTable {
 }
 
 fn head(report: &Report) -> String {
-    match report.by {
-        CostBy::Day | CostBy::Week | CostBy::Month | CostBy::Block => {
-            format!("{} ({})", report.by.as_str(), report.zone)
-        }
-        CostBy::Session | CostBy::Project | CostBy::Model | CostBy::Branch | CostBy::Tag => {
-            report.by.as_str().to_owned()
-        }
-    }
+    let name = report.by.as_str();
+    if report.by.is_time() { format!("{name} ({})", report.zone) } else { name.to_owned() }
 }
 
 fn key(row: &Row, zone: &TimeZone) -> String {

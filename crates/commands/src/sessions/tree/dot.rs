@@ -45,7 +45,16 @@ fn node(session: &Session, id: NodeId, active: bool) -> anyhow::Result<String> {
         EntryRole::Prompt | EntryRole::Command => "lightblue",
         EntryRole::Compaction | EntryRole::CompactSummary => "khaki",
         EntryRole::Error => "salmon",
-        _ => "white",
+        EntryRole::CommandOutput
+        | EntryRole::Interruption
+        | EntryRole::Notification
+        | EntryRole::ToolResult
+        | EntryRole::Injected
+        | EntryRole::Response
+        | EntryRole::Event
+        | EntryRole::Attachment
+        | EntryRole::Progress
+        | EntryRole::Other => "white",
     };
     let mut label = format!("{}\n{}", session.actor(id), excerpt::entry(session, id, TEXT_MAX)?);
     for tool in session.calls_of(id) {

@@ -19,7 +19,12 @@ pub(super) fn entry(session: &Session, id: NodeId, width: usize) -> Result<Strin
         EntryRole::ToolResult => result_text(&entry, None),
         EntryRole::Response => response(&entry),
         EntryRole::Event | EntryRole::Error => event(&entry),
-        _ => entry.text(),
+        EntryRole::Prompt
+        | EntryRole::Interruption
+        | EntryRole::Notification
+        | EntryRole::Injected
+        | EntryRole::CompactSummary
+        | EntryRole::Other => entry.text(),
     };
     Ok(one_line(&text, width))
 }

@@ -167,7 +167,12 @@ fn is_shown(session: &Session, path: &[NodeId], at: usize) -> bool {
             let failed = session.calls_of(id).any(|tool| tool.is_error);
             delegates || failed || node.is_orphan() || node.is_cut() || ends_turn(session, &path[at + 1..])
         }
-        _ => node.is_orphan() || node.is_cut(),
+        EntryRole::CommandOutput
+        | EntryRole::ToolResult
+        | EntryRole::Injected
+        | EntryRole::Event
+        | EntryRole::Attachment
+        | EntryRole::Progress => node.is_orphan() || node.is_cut(),
     }
 }
 

@@ -175,7 +175,12 @@ fn entry(session: &Session, id: NodeId, detail: Detail) -> Result<Vec<TreeLine>,
         | EntryRole::CompactSummary
         | EntryRole::Notification
         | EntryRole::Interruption => "",
-        _ => DIM,
+        EntryRole::CommandOutput
+        | EntryRole::Injected
+        | EntryRole::Event
+        | EntryRole::Attachment
+        | EntryRole::Progress
+        | EntryRole::Other => DIM,
     };
     let mut marks = String::new();
     if node.is_orphan() {

@@ -153,7 +153,7 @@ impl PermissionAsk {
                 ("✓", format!("always allowed: {}", self.rules.join(", ")), Style::GREEN)
             }
             Reply::Deny(Some(reason)) => ("✗", format!("denied: {reason}"), Style::RED),
-            _ => ("✗", "denied".to_owned(), Style::RED),
+            Reply::Deny(None) | Reply::Answers(_) | Reply::Declined => ("✗", "denied".to_owned(), Style::RED),
         };
         Line::styled(&format!("  {mark} {text}"), style)
     }

@@ -117,7 +117,12 @@ impl HtmlSink<'_> {
             Actor::User | Actor::UserAs(_) | Actor::ClaudeAsUser => "user",
             Actor::Agent(_) => "agent",
             Actor::Assistant => "claude",
-            _ => "system",
+            Actor::ToolResult(_)
+            | Actor::System
+            | Actor::SystemCompact
+            | Actor::SystemMetadata
+            | Actor::SystemError
+            | Actor::Unknown(_) => "system",
         };
         let _ = write!(self.out, "<div class=\"msg {class}\"><div class=\"who\"><span>");
         text(&head.actor.to_string(), &mut self.out);
