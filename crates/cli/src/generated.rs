@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-/// Compares a file with what is generated, or writes it if `UPDATE_GENERATED` is set, as `make generate` does.
+/// Compares a file with what is generated, or writes it if `UPDATE_GENERATED` is set, as `make generate`
+/// does.
 #[track_caller]
 pub(crate) fn is_current(path: &str, text: &str) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);

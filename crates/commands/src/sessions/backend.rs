@@ -22,28 +22,28 @@ use crate::output::{Output, PLAIN, YELLOW, printable};
 pub(crate) struct BackendArgs {
     /// Agent whose sessions are read; others than Claude Code work with list, show, search, cost and export
     #[arg(long, value_name = "AGENT", global = true, default_value = "claude", value_parser = backend())]
-    backend: Backend,
+    backend: BackendChoice,
 }
 
 /// The agents whose sessions are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Backend {
+enum BackendChoice {
     Claude,
     Other(AgentKind),
     All,
 }
 
 /// Parses a backend: the name of an agent, or `all`.
-fn backend() -> impl TypedValueParser<Value = Backend> {
+fn backend() -> impl TypedValueParser<Value = BackendChoice> {
     let others = AgentKind::ALL.map(|kind| {
         PossibleValue::new(kind.as_str()).help(format!("{kind}: {}", usual_folder_in_help(kind)))
     });
     let all = PossibleValue::new("all").help("All of them, as far as they have sessions");
     let values = [PossibleValue::new("claude").help("Claude Code")].into_iter().chain(others).chain([all]);
     PossibleValuesParser::new(values).try_map(|name| match &*name {
-        "claude" => Ok(Backend::Claude),
-        "all" => Ok(Backend::All),
-        name => name.parse().map(Backend::Other),
+        "claude" => Ok(BackendChoice::Claude),
+        "all" => Ok(BackendChoice::All),
+        name => name.parse().map(BackendChoice::Other),
     })
 }
 
@@ -53,7 +53,7 @@ const KINDS_SHOWN: usize = 4;
 impl BackendArgs {
     /// Returns true if only sessions of Claude Code are read.
     pub(crate) fn is_claude_only(&self) -> bool {
-        self.backend == Backend::Claude
+        self.backend == BackendChoice::Claude
     }
 
     /// The folders of Claude Code, if its sessions are read too and there are any.
@@ -85,7 +85,7 @@ impl BackendArgs {
     }
 
     fn is_several(&self) -> bool {
-        self.backend == Backend::All
+        self.backend == BackendChoice::All
     }
 
     /// Finds the sessions of the other agents.
@@ -102,9 +102,9 @@ impl BackendArgs {
 
     fn kinds(&self) -> Vec<AgentKind> {
         match self.backend {
-            Backend::Claude => Vec::new(),
-            Backend::Other(kind) => vec![kind],
-            Backend::All => AgentKind::ALL.to_vec(),
+            BackendChoice::Claude => Vec::new(),
+            BackendChoice::Other(kind) => vec![kind],
+            BackendChoice::All => AgentKind::ALL.to_vec(),
         }
     }
 

@@ -17,8 +17,8 @@ use super::path::SettingPath;
 /// environment and a key of the file, with one help text, type and default.
 ///
 /// The key is the name of the field, and [`Setting`](super::setting::Setting) derives the variable from it.
-/// `make generate` writes the table in `docs/operating.md` and the example in `packaging/serve.toml`. A server
-/// reads its settings once, when it starts.
+/// `make generate` writes the table in `docs/operating.md` and the example in `packaging/serve.toml`. A
+/// server reads its settings once, when it starts.
 #[derive(Debug, Clone, Args, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct DeclaredSettings {

@@ -8,8 +8,8 @@ use super::declared::{DeclaredSettings, GivenFlags};
 use super::setting::{self, Syntax};
 use crate::usage;
 
-/// Replaces the settings that variables have. Their values are parsed like those of the flags; empty variables
-/// are ignored.
+/// Replaces the settings that variables have. Their values are parsed like those of the flags; empty
+/// variables are ignored.
 pub(super) fn replace(
     settings: &mut DeclaredSettings,
     variables: impl IntoIterator<Item = (OsString, OsString)>,
