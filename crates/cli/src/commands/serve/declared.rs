@@ -26,7 +26,8 @@ pub(super) struct DeclaredSettings {
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7717")]
     pub(super) listen: String,
 
-    /// Store all data in this folder [default: tidings in the user's data folder]
+    /// Store all data in this folder [default: tidings in `$XDG_DATA_HOME` or
+    /// ~/.local/share]
     #[arg(long, value_name = "DIR")]
     pub(super) data: Option<SettingPath>,
 
@@ -75,7 +76,8 @@ pub(super) struct DeclaredSettings {
     #[arg(long = "allow-folder", value_name = "DIR")]
     pub(super) allow_folders: Vec<SettingPath>,
 
-    /// Pass this variable on to agents, such as `ANTHROPIC_API_KEY` or `HTTPS_*`; can be given several times
+    /// Pass this variable on to agents, such as `ANTHROPIC_API_KEY`, or all that begin so, such as `HTTPS_*`;
+    /// can be given several times
     #[arg(long, value_name = "NAME")]
     pub(super) pass_env: Vec<String>,
 

@@ -28,17 +28,20 @@ fn the_table_of_settings_is_current() {
     part_is_current("docs/operating.md", ["<!-- settings -->", "<!-- /settings -->"], &table);
 }
 
-/// Help, values and default of a setting.
-fn effect(setting: &Setting) -> String {
-    let mut effect = setting.help();
+/// Help and values of a setting.
+fn help(setting: &Setting) -> String {
     let values: Vec<String> = setting
         .values()
         .into_iter()
         .map(|(name, help)| format!("`{name}`{}", help.map(|help| format!(" ({help})")).unwrap_or_default()))
         .collect();
-    if !values.is_empty() {
-        write!(effect, "; one of {}", values.join(", ")).unwrap();
-    }
+    let values = if values.is_empty() { String::new() } else { format!("; values: {}", values.join(", ")) };
+    format!("{}{values}", setting.help())
+}
+
+/// Help, values and default of a setting.
+fn effect(setting: &Setting) -> String {
+    let mut effect = help(setting);
     if let Some(default) = setting.default_value() {
         write!(effect, " [default: `{default}`]").unwrap();
     }
@@ -47,10 +50,10 @@ fn effect(setting: &Setting) -> String {
 
 #[test]
 fn the_example_of_the_file_is_current() {
-    let mut example = String::from("#\n");
+    let mut example = String::from("\n");
     for setting in setting::all() {
         let line = line(&setting);
-        writeln!(example, "# {}\n# {line}\n#", setting.help()).unwrap();
+        writeln!(example, "# {}\n# {line}\n", help(&setting)).unwrap();
         if setting.default_value().is_some() || setting.syntax() == Syntax::Switch {
             toml::from_str::<DeclaredSettings>(&line).unwrap_or_else(|error| panic!("{line}: {error}"));
         }
