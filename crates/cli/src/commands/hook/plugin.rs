@@ -18,7 +18,7 @@ const TIMEOUT_S: u32 = 5;
 const PERMISSION_TIMEOUT_S: u32 = 24 * 60 * 60;
 
 /// Events that the plugin subscribes to. `make generate` writes them into `plugin/hooks/hooks.json`.
-static EVENTS: [(HookEvent, u32); 13] = [
+static EVENTS: &[(HookEvent, u32)] = &[
     (HookEvent::SESSION_START, TIMEOUT_S),
     (HookEvent::SESSION_END, TIMEOUT_S),
     (HookEvent::USER_PROMPT_SUBMIT, TIMEOUT_S),
