@@ -77,8 +77,11 @@ async fn k21_k22_text_over_rest_is_data_for_callers_without_admin() {
     assert_eq!((text_of(&first), &first["client_composed"]), (MENTION.to_owned(), &json!(true)));
     let (status, refused) = site.create(PHONE, json!({ "prompt": COMMAND })).await;
     assert_eq!((status, refused["detail"].as_str().unwrap().contains("`admin`")), (403, true), "{refused}");
-    // In a fork, and with each delivery.
+    // In a fork, which is possible once the agent has named its conversation, and with each delivery.
     let key = session["key"].as_str().unwrap();
+    let path = format!("/v1/sessions/{key}");
+    let look = async || site.server.call_as(PHONE, "GET", &path, None).await.1;
+    until(look, |session| session["cli_session_ids"].as_array().is_some_and(|ids| !ids.is_empty())).await;
     let fork = json!({ "resume": key, "fork": true, "prompt": MENTION });
     assert_eq!(site.create(PHONE, fork).await.0, 201);
     assert_eq!(site.received(2).await["client_composed"], true);
