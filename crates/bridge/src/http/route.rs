@@ -40,7 +40,8 @@ macro_rules! route {
 
 pub(crate) use route;
 
-/// A handler of any route. All have this one type, so that the router's code is compiled once and not for each of them.
+/// A handler of any route. All have this one type, so that the router's code is compiled once and not for
+/// each of them.
 #[derive(Clone)]
 pub(crate) struct ErasedHandler<S>(Arc<dyn Fn(Request, S) -> BoxFuture<'static, Response> + Send + Sync>);
 
