@@ -42,40 +42,40 @@ enum Command {
     Run(Box<Deferred<run::RunArgs>>),
     /// Run `claude` so that it can be left, returned to and steered from elsewhere
     #[cfg(unix)]
-    Claude(Deferred<claude::Claude>),
+    Claude(Deferred<claude::ClaudeArgs>),
     /// Serve sessions to browsers, phones and scripts
-    Serve(Box<Deferred<serve::Serve>>),
+    Serve(Box<Deferred<serve::ServeArgs>>),
     /// Serve Claude Code to an editor, in the Agent Client Protocol on standard input and output
-    Acp(Deferred<acp::Acp>),
+    Acp(Deferred<acp::AcpArgs>),
     /// Serve the sessions of a fleet's other servers, without agents of its own
-    Hub(Box<Deferred<serve::Serve>>),
+    Hub(Box<Deferred<serve::ServeArgs>>),
     /// Connect several servers, so that each shows the sessions of all
     Fleet(Deferred<fleet::FleetArgs>),
     /// List the server's sessions; those that need you come first
-    Ps(Deferred<ps::Ps>),
+    Ps(Deferred<ps::PsArgs>),
     /// List what waits for you, and what happened since you last looked
-    Inbox(Deferred<inbox::Inbox>),
+    Inbox(Deferred<inbox::InboxArgs>),
     /// Start a session on the server, or resume one from disk
-    Start(Box<Deferred<start::Start>>),
+    Start(Box<Deferred<start::StartArgs>>),
     /// Watch a session of the server and answer its requests
-    Attach(Deferred<attach::Attach>),
+    Attach(Deferred<attach::AttachArgs>),
     /// Send a prompt to a session of the server
-    Send(Deferred<send::Send>),
+    Send(Deferred<send::SendArgs>),
     /// Approve a pending permission request of a session
-    Approve(Deferred<decide::Approve>),
+    Approve(Deferred<decide::ApproveArgs>),
     /// Deny a pending permission request of a session
-    Deny(Deferred<decide::Deny>),
+    Deny(Deferred<decide::DenyArgs>),
     /// Stop a session of the server; the next prompt starts it again
-    Stop(Deferred<stop::Stop>),
+    Stop(Deferred<stop::StopArgs>),
     /// Change settings of a session of the server
-    Set(Deferred<set::Set>),
+    Set(Deferred<set::SetArgs>),
     /// Continue a session of a terminal on the server
-    TakeOver(Deferred<take_over::TakeOver>),
+    TakeOver(Deferred<take_over::TakeOverArgs>),
     /// Continue a session here, with `claude` in this terminal
     #[cfg(unix)]
-    Resume(Deferred<resume::Resume>),
+    Resume(Deferred<resume::ResumeArgs>),
     /// Pair a device with a link and a QR code that are valid for one minute
-    Pair(Deferred<pair::Pair>),
+    Pair(Deferred<pair::PairArgs>),
     /// List, create and revoke device credentials
     #[command(subcommand)]
     Token(Deferred<token::TokenCommand>),
@@ -83,7 +83,7 @@ enum Command {
     #[command(subcommand)]
     Audit(Deferred<audit::AuditCommand>),
     /// Copy a server's data to a new folder; works while the server runs
-    Backup(Deferred<backup::Backup>),
+    Backup(Deferred<backup::BackupArgs>),
     /// Decode, check and convert the lines that a Claude Code process reads and writes
     #[command(subcommand)]
     Frames(Deferred<frames::FramesCommand>),
@@ -97,14 +97,14 @@ enum Command {
     #[command(subcommand)]
     Hook(Deferred<hook::HookCommand>),
     /// Check what Tidings needs, and report how to fix what is missing
-    Doctor(Deferred<doctor::Doctor>),
+    Doctor(Deferred<doctor::DoctorArgs>),
     /// Show the version, how it was installed, where its data is, and how to update it
     #[command(name = "self")]
     Installation(Deferred<installation::SelfArgs>),
     /// Print a completion script for a shell
-    Completions(Deferred<completions::Completions>),
+    Completions(Deferred<completions::CompletionsArgs>),
     /// Write manual pages, one for each command
-    Man(Deferred<completions::Man>),
+    Man(Deferred<completions::ManArgs>),
     /// Host one `claude` process across server restarts; started by `tidings serve`
     #[cfg(unix)]
     #[command(hide = true)]
@@ -115,7 +115,7 @@ enum Command {
     TerminalHost(Deferred<claude::host::TerminalHostArgs>),
     /// Run an agent of the Agent Client Protocol in place of `claude`; started by `tidings serve`
     #[command(hide = true)]
-    Backend(Deferred<backend::Backend>),
+    Backend(Deferred<backend::BackendArgs>),
     /// Print the schema of the messages that Tidings itself sends
     #[command(subcommand)]
     Schema(Deferred<schema::SchemaCommand>),

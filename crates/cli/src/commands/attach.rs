@@ -33,7 +33,7 @@ use crate::commands::remote::{Remote, RemoteArgs};
 /// Watch a session of the server and answer its requests
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Attach {
+pub(crate) struct AttachArgs {
     /// Session number, key or Claude Code session id, or at least the first four characters of a key or
     /// id; without one, a list is shown to choose from
     session: Option<String>,
@@ -91,10 +91,10 @@ impl<E: Serialize> EventLine<'_, E> {
     }
 }
 
-impl Attach {
+impl AttachArgs {
     /// Attaches to a session by its number.
     pub(crate) fn to(number: i64, wait: bool, remote: RemoteArgs) -> Self {
-        Attach { session: Some(number.to_string()), wait, diff: false, verbose: false, remote }
+        AttachArgs { session: Some(number.to_string()), wait, diff: false, verbose: false, remote }
     }
 
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {

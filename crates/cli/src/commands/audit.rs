@@ -22,9 +22,9 @@ use crate::commands::serve;
 #[command(after_help = EXAMPLES)]
 pub(crate) enum AuditCommand {
     /// Print the log as one line of JSON per decision
-    Export(AuditExport),
+    Export(AuditExportArgs),
     /// Verify that no line was changed, removed or inserted
-    Verify(AuditVerify),
+    Verify(AuditVerifyArgs),
 }
 
 /// Name of the file with the key of the log, in the data folder of a server.
@@ -43,13 +43,13 @@ the key existed. A log that was truncated still verifies: store the number and t
 elsewhere, and compare them. Exit code 1 means that a line is wrong.";
 
 #[derive(Debug, Args)]
-pub(crate) struct AuditExport {
+pub(crate) struct AuditExportArgs {
     #[command(flatten)]
     remote: RemoteArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct AuditVerify {
+pub(crate) struct AuditVerifyArgs {
     /// Exported log [default: the log of the server]
     file: Option<PathBuf>,
     /// Key of the log [default: the key in the data folder on this machine]
@@ -78,8 +78,8 @@ impl AuditCommand {
     /// True if `--json` was given, so that errors are printed as JSON too.
     pub(crate) fn wants_json(&self) -> bool {
         match self {
-            AuditCommand::Export(AuditExport { remote })
-            | AuditCommand::Verify(AuditVerify { remote, .. }) => remote.json,
+            AuditCommand::Export(AuditExportArgs { remote })
+            | AuditCommand::Verify(AuditVerifyArgs { remote, .. }) => remote.json,
         }
     }
 
@@ -99,7 +99,7 @@ impl AuditCommand {
     }
 }
 
-impl AuditVerify {
+impl AuditVerifyArgs {
     /// Reads the key given with `--key`, else that of the server on this machine. An export may be from
     /// another server, so it is checked with an explicit key only.
     fn key(&self) -> anyhow::Result<Option<AuditKey>> {

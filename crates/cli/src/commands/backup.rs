@@ -19,7 +19,7 @@ use crate::commands::remote::IGNORED_FOLDERS;
 /// Copy a server's data to a new folder; works while the server runs
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Backup {
+pub(crate) struct BackupArgs {
     /// Folder to create; an existing one is never written to
     #[arg(value_name = "OUT")]
     out: PathBuf,
@@ -62,7 +62,7 @@ struct CopiedFile {
     bytes: u64,
 }
 
-impl Backup {
+impl BackupArgs {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let data = self.data.clone().map_or_else(serve::configured_data, Ok)?;
         if !data.join(JOURNAL_FILE).is_file() {

@@ -12,7 +12,7 @@ use crate::Cli;
 /// Print a completion script for a shell
 #[derive(Debug, Args)]
 #[command(after_help = COMPLETIONS)]
-pub(crate) struct Completions {
+pub(crate) struct CompletionsArgs {
     /// Shell to print the script for
     shell: Shell,
 }
@@ -27,7 +27,7 @@ Examples:
 /// Write manual pages, one for each command
 #[derive(Debug, Args)]
 #[command(after_help = MAN)]
-pub(crate) struct Man {
+pub(crate) struct ManArgs {
     /// Folder to write to; created if it does not exist
     #[arg(value_name = "DIR")]
     folder: PathBuf,
@@ -37,7 +37,7 @@ const MAN: &str = "\
 Examples:
   tidings man ~/.local/share/man/man1 && man tidings-sessions-list";
 
-impl Completions {
+impl CompletionsArgs {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::command(), "tidings", &mut script);
@@ -46,7 +46,7 @@ impl Completions {
     }
 }
 
-impl Man {
+impl ManArgs {
     pub(crate) fn run(&self, out: &Output) -> anyhow::Result<Exit> {
         fs_err::create_dir_all(&self.folder)?;
         clap_mangen::generate_to(Cli::command(), &self.folder)?;

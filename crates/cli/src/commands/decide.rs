@@ -19,7 +19,7 @@ use crate::commands::remote::{Remote, RemoteArgs};
 /// Approve a pending permission request of a session
 #[derive(Debug, Args)]
 #[command(after_help = APPROVE_EXAMPLES)]
-pub(crate) struct Approve {
+pub(crate) struct ApproveArgs {
     #[command(flatten)]
     request: RequestArgs,
 
@@ -39,7 +39,7 @@ pub(crate) struct Approve {
 /// Deny a pending permission request of a session
 #[derive(Debug, Args)]
 #[command(after_help = DENY_EXAMPLES)]
-pub(crate) struct Deny {
+pub(crate) struct DenyArgs {
     #[command(flatten)]
     request: RequestArgs,
 
@@ -91,7 +91,7 @@ struct PendingList<'a> {
     waiting: &'a [PendingPermission],
 }
 
-impl Approve {
+impl ApproveArgs {
     pub(crate) fn wants_json(&self) -> bool {
         self.request.remote.json
     }
@@ -108,7 +108,7 @@ impl Approve {
     }
 }
 
-impl Deny {
+impl DenyArgs {
     pub(crate) fn wants_json(&self) -> bool {
         self.request.remote.json
     }

@@ -12,7 +12,7 @@ use tidings_commands::sessions::RootArgs;
 /// Check what Tidings needs, and report how to fix what is missing
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Doctor {
+pub(crate) struct DoctorArgs {
     #[command(flatten)]
     pub(crate) root: RootArgs,
 }
@@ -53,7 +53,7 @@ enum Need {
     Skipped,
 }
 
-impl Doctor {
+impl DoctorArgs {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let checks = checks::all(&self.root)?;
         let ok = checks.iter().all(|check| check.ok || check.need == Need::Useful);

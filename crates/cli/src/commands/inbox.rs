@@ -16,7 +16,7 @@ use crate::commands::remote::RemoteArgs;
 /// List what waits for you, and what happened since you last looked
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Inbox {
+pub(crate) struct InboxArgs {
     /// Include items that were read
     #[arg(long, short)]
     all: bool,
@@ -54,7 +54,7 @@ answer it.";
 /// Items on one page of the server.
 const PAGE_ITEMS: u64 = 200;
 
-impl Inbox {
+impl InboxArgs {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (items, counts) = runtime.block_on(self.fetch())?;

@@ -13,7 +13,7 @@ use crate::commands::remote::RemoteArgs;
 /// Pair a device with a link and a QR code that are valid for one minute
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Pair {
+pub(crate) struct PairArgs {
     #[command(flatten)]
     device: NewDeviceArgs,
 
@@ -41,7 +41,7 @@ fn is_loopback(link: &str) -> bool {
     ["127.0.0.1", "localhost", "[::1]"].iter().any(|name| host.starts_with(name))
 }
 
-impl Pair {
+impl PairArgs {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let remote = self.remote.remote()?;
         let device: NewDevice = self.device.new_device();

@@ -17,7 +17,7 @@ use crate::commands::remote::{Remote, RemoteArgs};
 /// List the server's sessions; those that need you come first
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Ps {
+pub(crate) struct PsArgs {
     /// Include sessions that were not used for a day
     #[arg(long, short)]
     all: bool,
@@ -39,7 +39,7 @@ the page shows them.";
 /// Age up to which idle sessions are shown without `--all`.
 const RECENT_SECONDS: i64 = 24 * 60 * 60;
 
-impl Ps {
+impl PsArgs {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (mut sessions, waiting) = runtime.block_on(async {

@@ -24,7 +24,7 @@ use crate::commands::remote::RemoteArgs;
 /// Continue a session here, with `claude` in this terminal
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Resume {
+pub(crate) struct ResumeArgs {
     /// Session number, key or Claude Code session id, or at least the first four characters of it; without
     /// one, a list is shown to choose from
     session: Option<String>,
@@ -58,7 +58,7 @@ struct Conversation {
     label: String,
 }
 
-impl Resume {
+impl ResumeArgs {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let mut search = Search::from_environment();
         search.program = self.claude_path.clone().or(search.program);

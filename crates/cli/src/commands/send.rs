@@ -17,7 +17,7 @@ use crate::commands::remote::RemoteArgs;
 /// Send a prompt to a session of the server
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Send {
+pub(crate) struct SendArgs {
     /// Session number, key or Claude Code session id; of a key or id, a unique prefix of four characters or
     /// more is enough
     session: String,
@@ -44,7 +44,7 @@ Examples:
   git diff | tidings send 3 -
   tidings send 3 \"sum it up\" && tidings attach 3 --wait";
 
-impl Send {
+impl SendArgs {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let content = given_or_piped(self.text.as_deref())?.ok_or_else(|| CannotRun {
             code: CannotRun::USAGE,

@@ -40,7 +40,7 @@ use self::start::JournalChoice;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
-pub(crate) struct Serve {
+pub(crate) struct ServeArgs {
     /// Read settings from this file [default: tidings/serve.toml in the user's config folder]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -90,7 +90,7 @@ Settings are read from the command line, then the environment (TIDINGS_LISTEN fo
 The first start prints a link that is valid for one device and one minute; `tidings pair` creates another. \
 SIGTERM, SIGHUP or Ctrl-C shuts the server down gracefully, a second one at once; under nohup, SIGHUP is ignored.";
 
-impl Serve {
+impl ServeArgs {
     /// Serves the sessions of other servers only.
     pub(crate) fn run_hub(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let mut settings = Settings::gather(self)?;
@@ -173,7 +173,7 @@ fn workers() -> usize {
 async fn serve(
     settings: &Settings,
     journal: JournalChoice,
-    args: &Serve,
+    args: &ServeArgs,
     out: &mut Output,
 ) -> anyhow::Result<Exit> {
     let first = signals_of_server()?;

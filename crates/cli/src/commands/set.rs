@@ -13,7 +13,7 @@ use crate::commands::remote::RemoteArgs;
 /// Change settings of a session of the server
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, group = ArgGroup::new("settings").required(true).multiple(true))]
-pub(crate) struct Set {
+pub(crate) struct SetArgs {
     /// Session number, key or Claude Code session id, or at least the first four characters of a key or
     /// id; without one, a list is shown to choose from
     session: Option<String>,
@@ -42,7 +42,7 @@ Examples:
   tidings set 3 --continue-after-limit off
   tidings set 3 --title \"The till\"";
 
-impl Set {
+impl SetArgs {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let name = session_lookup::name_or_pick(self.session.as_deref(), &self.remote, out)?;
         let patch = PatchSession {

@@ -11,7 +11,7 @@ use tidings_commands::session_label;
 use tidings_transcript::id_prefix::names_id;
 use uuid::Uuid;
 
-use super::attach::Attach;
+use super::attach::AttachArgs;
 use super::send::{check_length, given_or_piped};
 use super::session_lookup;
 use crate::commands::remote::{Remote, RemoteArgs};
@@ -20,7 +20,7 @@ use crate::commands::remote::{Remote, RemoteArgs};
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
-pub(crate) struct Start {
+pub(crate) struct StartArgs {
     /// First prompt; read from standard input if it is `-` or piped in. Without one the session starts idle
     text: Option<String>,
 
@@ -147,7 +147,7 @@ Examples:
 The session continues after this command exits; `tidings attach`, `send` and `stop` take the number that is printed. \
 --json prints the session object of the server, or with --wait or --attach the events, like `tidings attach --json`.";
 
-impl Start {
+impl StartArgs {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let prompt = given_or_piped(self.text.as_deref())?;
         if self.wait && prompt.is_none() {
@@ -164,7 +164,7 @@ impl Start {
             remote.post(&format!("/v1/sessions{}", node.unwrap_or_default()), &new).await
         })?;
         if self.wait || self.attach {
-            return Attach::to(session.handle, self.wait, self.remote.clone()).run(out);
+            return AttachArgs::to(session.handle, self.wait, self.remote.clone()).run(out);
         }
         if self.remote.json {
             out.json(&session)?;

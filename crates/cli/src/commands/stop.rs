@@ -12,7 +12,7 @@ use crate::commands::remote::RemoteArgs;
 /// Stop a session of the server; the next prompt starts it again
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Stop {
+pub(crate) struct StopArgs {
     /// Session number, key or Claude Code session id, or at least the first four characters of a key or
     /// id; without one, a list is shown to choose from
     session: Option<String>,
@@ -30,7 +30,7 @@ Examples:
   tidings stop 3           end its agent; the conversation is kept
   tidings stop 3 --turn    interrupt the current turn only";
 
-impl Stop {
+impl StopArgs {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let name = session_lookup::name_or_pick(self.session.as_deref(), &self.remote, out)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -12,7 +12,7 @@ use crate::commands::remote::RemoteArgs;
 /// Continue a session of a terminal on the server
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct TakeOver {
+pub(crate) struct TakeOverArgs {
     /// Session number, key or Claude Code session id, or at least the first four characters of a key or
     /// id; without one, a list is shown to choose from
     session: Option<String>,
@@ -28,7 +28,7 @@ Examples:
   tidings take-over 3    continue on the server what runs in a terminal
   tidings resume 3       and back again";
 
-impl TakeOver {
+impl TakeOverArgs {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let name = session_lookup::name_or_pick(self.session.as_deref(), &self.remote, out)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

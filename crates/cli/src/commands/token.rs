@@ -14,15 +14,15 @@ use crate::commands::remote::{Remote, RemoteArgs};
 #[command(after_help = EXAMPLES)]
 pub(crate) enum TokenCommand {
     /// List the devices that have a credential, oldest first
-    List(TokenList),
+    List(TokenListArgs),
     /// Create a credential for a program; it is shown only once
-    Create(TokenCreate),
+    Create(TokenCreateArgs),
     /// Add scopes to a device, such as `always` for prompts to sessions in which things run unasked
-    Grant(TokenGrant),
+    Grant(TokenGrantArgs),
     /// Revoke the credential of a device, and close its connections
-    Revoke(TokenRevoke),
+    Revoke(TokenRevokeArgs),
     /// Print the admin token of a server on this machine; it is accepted on its local socket only
-    Admin(TokenAdmin),
+    Admin(TokenAdminArgs),
 }
 
 const EXAMPLES: &str = "\
@@ -44,13 +44,13 @@ struct AdminLine<'a> {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct TokenList {
+pub(crate) struct TokenListArgs {
     #[command(flatten)]
     remote: RemoteArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct TokenCreate {
+pub(crate) struct TokenCreateArgs {
     #[command(flatten)]
     device: NewDeviceArgs,
     #[command(flatten)]
@@ -58,7 +58,7 @@ pub(crate) struct TokenCreate {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct TokenRevoke {
+pub(crate) struct TokenRevokeArgs {
     /// Id or name of the device
     device: String,
     #[command(flatten)]
@@ -66,7 +66,7 @@ pub(crate) struct TokenRevoke {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct TokenGrant {
+pub(crate) struct TokenGrantArgs {
     /// Id or name of the device
     device: String,
     /// Scope to add: read, prompt, decide, edit, always or admin; can be given several times
@@ -77,7 +77,7 @@ pub(crate) struct TokenGrant {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct TokenAdmin {
+pub(crate) struct TokenAdminArgs {
     #[command(flatten)]
     remote: RemoteArgs,
 }
@@ -129,11 +129,11 @@ impl TokenCommand {
     /// True if `--json` was given, so that errors are printed as JSON too.
     pub(crate) fn wants_json(&self) -> bool {
         match self {
-            TokenCommand::List(TokenList { remote })
-            | TokenCommand::Create(TokenCreate { remote, .. })
-            | TokenCommand::Grant(TokenGrant { remote, .. })
-            | TokenCommand::Revoke(TokenRevoke { remote, .. })
-            | TokenCommand::Admin(TokenAdmin { remote }) => remote.json,
+            TokenCommand::List(TokenListArgs { remote })
+            | TokenCommand::Create(TokenCreateArgs { remote, .. })
+            | TokenCommand::Grant(TokenGrantArgs { remote, .. })
+            | TokenCommand::Revoke(TokenRevokeArgs { remote, .. })
+            | TokenCommand::Admin(TokenAdminArgs { remote }) => remote.json,
         }
     }
 
@@ -151,7 +151,7 @@ impl TokenCommand {
     }
 }
 
-impl TokenList {
+impl TokenListArgs {
     async fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let list: DeviceList = self.remote.remote()?.get("/v1/devices").await?;
         for device in &list.items {
@@ -182,7 +182,7 @@ fn day(time: &str) -> &str {
     time.split('T').next().unwrap_or_default()
 }
 
-impl TokenCreate {
+impl TokenCreateArgs {
     async fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let made: NewCredential =
             self.remote.remote()?.post("/v1/devices", &self.device.new_device()).await?;
@@ -196,7 +196,7 @@ impl TokenCreate {
     }
 }
 
-impl TokenRevoke {
+impl TokenRevokeArgs {
     async fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let remote = self.remote.remote()?;
         let device = find(&remote, &self.device).await?;
@@ -206,7 +206,7 @@ impl TokenRevoke {
     }
 }
 
-impl TokenGrant {
+impl TokenGrantArgs {
     async fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let remote = self.remote.remote()?;
         let device = find(&remote, &self.device).await?;
@@ -240,7 +240,7 @@ fn not_one(message: String) -> anyhow::Error {
         .into()
 }
 
-impl TokenAdmin {
+impl TokenAdminArgs {
     fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         // A script would send this machine's admin token to another server.
         if self.remote.remote_url().is_some() {

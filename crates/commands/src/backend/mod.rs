@@ -28,7 +28,7 @@ use crate::signals::Signals;
 
 /// Run an agent of the Agent Client Protocol in place of `claude`
 #[derive(Debug, Args)]
-pub struct Backend {
+pub struct BackendArgs {
     /// The agent, as JSON
     #[arg(value_name = "AGENT")]
     agent: String,
@@ -67,7 +67,7 @@ enum Done {
     CancelDeadline(u64),
 }
 
-pub fn run(args: &Backend) -> anyhow::Result<Exit> {
+pub fn run(args: &BackendArgs) -> anyhow::Result<Exit> {
     let agent: AgentCommand = serde_json::from_str(&args.agent).context("The agent is not valid JSON")?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let code = runtime.block_on(async {

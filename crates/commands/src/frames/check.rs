@@ -17,7 +17,7 @@ use crate::output::{BOLD, DIM, Output, PLAIN, RED, YELLOW, printable};
 
 /// Arguments of `tidings frames check`.
 #[derive(Debug, Args)]
-pub struct FramesCheck {
+pub struct FramesCheckArgs {
     /// Files of NDJSON lines; `-` is standard input [default: standard input]
     files: Vec<PathBuf>,
 
@@ -49,7 +49,7 @@ struct FrameCounts {
 /// Maximum number of remarks that are shown; the counts cover all.
 const REMARKS_MAX: usize = 20;
 
-pub(crate) fn run(args: &FramesCheck, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &FramesCheckArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let mut report = CheckReport::default();
     each_line(&args.files, args.max_line, |path, number, line| {
         report.line(path, number, line);

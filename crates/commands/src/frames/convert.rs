@@ -21,7 +21,7 @@ use crate::output::{Output, printable};
 /// Arguments of `tidings frames convert`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Convert {
+pub struct ConvertArgs {
     /// File of NDJSON lines, or a recording of `rehearse record`; `-` is standard input [default: standard
     /// input]
     file: Option<PathBuf>,
@@ -70,7 +70,7 @@ Examples:
 Entries of a session file are converted in the order of its lines; `tidings sessions export --to ui` \
 also handles branches and sub-agents";
 
-pub(crate) fn run(args: &Convert, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &ConvertArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let files: Vec<PathBuf> = args.file.iter().cloned().collect();
     let dialect = match args.to {
         OutputFormat::Ui => Some(Dialect::Ui),
@@ -117,7 +117,7 @@ pub(crate) fn run(args: &Convert, out: &mut Output) -> anyhow::Result<Exit> {
 }
 
 /// Converts a line; `None` if the output format cannot express it.
-fn convert(args: &Convert, line: &[u8]) -> Result<Option<String>, DecodeError> {
+fn convert(args: &ConvertArgs, line: &[u8]) -> Result<Option<String>, DecodeError> {
     if args.from == InputFormat::Transcript {
         let entry = EntryRef::decode(line)?;
         let mut text = String::new();

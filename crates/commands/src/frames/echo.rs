@@ -12,12 +12,12 @@ use crate::output::Output;
 
 /// Arguments of `tidings frames echo`.
 #[derive(Debug, Args)]
-pub struct Echo {
+pub struct EchoArgs {
     /// Files of NDJSON lines; `-` is standard input [default: standard input]
     files: Vec<PathBuf>,
 }
 
-pub(crate) fn run(args: &Echo, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &EchoArgs, out: &mut Output) -> anyhow::Result<Exit> {
     // No limit, since the output must equal the input.
     each_line(&args.files, usize::MAX, |_, _, line| {
         match line {

@@ -15,11 +15,11 @@ use crate::output::Output;
 #[derive(Debug, Subcommand)]
 pub enum FramesCommand {
     /// Decode every line and count the frames by kind; exit code 1 if a line is invalid
-    Check(check::FramesCheck),
+    Check(check::FramesCheckArgs),
     /// Decode every line and write it back byte for byte
-    Echo(echo::Echo),
+    Echo(echo::EchoArgs),
     /// Convert frames or session entries to another format or to events
-    Convert(convert::Convert),
+    Convert(convert::ConvertArgs),
 }
 
 pub fn run(command: &FramesCommand, out: &mut Output) -> anyhow::Result<Exit> {

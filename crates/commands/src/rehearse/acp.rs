@@ -12,7 +12,7 @@ use crate::output::Output;
 /// Arguments of `tidings rehearse acp`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub struct AcpArgs {
+pub struct RehearseAcpArgs {
     /// Script of the agent's updates and requests
     #[arg(long, value_name = "FILE")]
     script: PathBuf,
@@ -29,7 +29,7 @@ As an agent of `tidings serve`:
   command = \"tidings\"
   args = [\"rehearse\", \"acp\", \"--script\", \"/path/to/script.toml\"]";
 
-pub(crate) fn run(args: &AcpArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &RehearseAcpArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let text = fs_err::read_to_string(&args.script).map_err(|error| CannotRun {
         code: "not_found",
         message: format!("Failed to read the script: {error}"),

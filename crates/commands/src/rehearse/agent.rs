@@ -23,7 +23,7 @@ const RETRIES_MAX: u32 = 10;
 /// Arguments of `tidings rehearse agent`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub struct AgentArgs {
+pub struct RehearseAgentArgs {
     /// Script of the model's answers, tool results and failures [default: a built-in demo]
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
@@ -47,7 +47,7 @@ To replace `claude`, save this as `claude`, make it executable and put it first 
   #!/bin/sh
   exec tidings rehearse agent --script /path/to/script.toml \"$@\"";
 
-pub(crate) fn run(args: &AgentArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &RehearseAgentArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let script = match &args.script {
         Some(path) => super::script(path)?,
         None => Script::parse(&agent::demo_in(&env::current_dir()?))?,
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &AgentArgs, out: &mut Output) -> anyhow::Result<Exit> {
     Ok(Exit::Code(code.to_le_bytes()[0]))
 }
 
-fn world(args: &AgentArgs) -> anyhow::Result<World> {
+fn world(args: &RehearseAgentArgs) -> anyhow::Result<World> {
     let config_dir = args
         .config_dir
         .clone()

@@ -22,7 +22,7 @@ use crate::signals::signals;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch on the command line")]
-pub struct ApiArgs {
+pub struct RehearseApiArgs {
     /// Script of the model's answers
     #[arg(long, value_name = "FILE")]
     script: PathBuf,
@@ -72,7 +72,7 @@ Examples:
   tidings rehearse api --script hello.toml --listen 127.0.0.1:8787
   ANTHROPIC_BASE_URL=http://127.0.0.1:8787 ANTHROPIC_API_KEY=none claude -p hello";
 
-pub(crate) fn run(args: &ApiArgs, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &RehearseApiArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let script = super::script(&args.script)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
     let report = runtime.block_on(serve(args, &script, out))?;
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &ApiArgs, out: &mut Output) -> anyhow::Result<Exit> {
     Ok(if fine { Exit::Success } else { Exit::Failure })
 }
 
-async fn serve(args: &ApiArgs, script: &Script, out: &mut Output) -> anyhow::Result<Report> {
+async fn serve(args: &RehearseApiArgs, script: &Script, out: &mut Output) -> anyhow::Result<Report> {
     let mut settings = Settings::new(args.listen);
     settings.seed = args.seed;
     if args.allow_remote {
@@ -116,7 +116,7 @@ async fn serve(args: &ApiArgs, script: &Script, out: &mut Output) -> anyhow::Res
 }
 
 /// Waits for a signal, or for the end of stdin.
-fn ended(args: &ApiArgs) -> io::Result<impl Future<Output = ()> + use<>> {
+fn ended(args: &RehearseApiArgs) -> io::Result<impl Future<Output = ()> + use<>> {
     let eof = args.until_eof.then(stdin_ends);
     let signalled = signals()?;
     Ok(async move {

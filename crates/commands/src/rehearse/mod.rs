@@ -21,15 +21,15 @@ use crate::schema;
 #[derive(Debug, Subcommand)]
 pub enum RehearseCommand {
     /// Serve the Messages API on loopback, so that the real CLI runs offline
-    Api(api::ApiArgs),
+    Api(api::RehearseApiArgs),
     /// Stand in for `claude`: exchange stream-json and control frames on stdin and stdout
-    Agent(agent::AgentArgs),
+    Agent(agent::RehearseAgentArgs),
     /// Stand in for an agent of the Agent Client Protocol, on stdin and stdout
-    Acp(acp::AcpArgs),
+    Acp(acp::RehearseAcpArgs),
     /// Run a command that exchanges frames, and record them
-    Record(record::Record),
+    Record(record::RehearseRecordArgs),
     /// Play a recording back with its timing
-    Replay(replay::Replay),
+    Replay(replay::RehearseReplayArgs),
     /// Print the JSON Schema of the script format, for editors
     Schema,
 }

@@ -22,7 +22,7 @@ use crate::signals::{Signal, Signals};
 /// Arguments of `tidings rehearse record`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub struct Record {
+pub struct RehearseRecordArgs {
     /// File to write: a script if its name ends in `.toml`, else the lines of both sides with their times
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
@@ -48,7 +48,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// Exit code of a recording that a signal ended.
 const INTERRUPTED: u8 = 130;
 
-pub(crate) fn run(args: &Record, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &RehearseRecordArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let (program, rest) = args.command.split_first().context("no command given")?;
     // A run cannot be repeated, so the file is opened before it.
     let target = RecordingFile::open(&args.output)?;

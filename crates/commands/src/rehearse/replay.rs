@@ -13,7 +13,7 @@ use crate::output::Output;
 
 /// Arguments of `tidings rehearse replay`.
 #[derive(Debug, Args)]
-pub struct Replay {
+pub struct RehearseReplayArgs {
     /// Recording made by `tidings rehearse record -o FILE.ndjson`
     file: PathBuf,
 
@@ -29,7 +29,7 @@ pub struct Replay {
 /// Maximum length of a pause; longer pauses of the recording are shortened.
 const PAUSE_MAX: Duration = Duration::from_secs(60);
 
-pub(crate) fn run(args: &Replay, out: &mut Output) -> anyhow::Result<Exit> {
+pub(crate) fn run(args: &RehearseReplayArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let text = fs_err::read_to_string(&args.file).map_err(|error| CannotRun {
         code: "not_found",
         message: format!("Failed to read the recording: {error}"),

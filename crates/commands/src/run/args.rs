@@ -35,14 +35,14 @@ pub struct RunArgs {
     pub(super) backend: Option<String>,
 
     #[command(flatten)]
-    pub(super) claude: ClaudeArgs,
+    pub(super) claude: RunClaudeArgs,
 }
 
 /// Options that are passed on to `claude`.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of claude")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
-pub(super) struct ClaudeArgs {
+pub(super) struct RunClaudeArgs {
     /// `claude` program to run [default: found automatically]
     #[arg(long, value_name = "PATH")]
     pub(super) claude_path: Option<PathBuf>,

@@ -6,12 +6,12 @@ use tidings_transcript::ErrorKind;
 use tidings_transcript::id_prefix::is_prefix;
 use tidings_transcript::roots::Roots;
 
-use super::args::{ClaudeArgs, SettingSourceArg};
+use super::args::{RunClaudeArgs, SettingSourceArg};
 use crate::error::CannotRun;
 use crate::sessions::RootArgs;
 
 /// Builds the options of a session from the arguments.
-pub(super) fn options(args: &ClaudeArgs) -> anyhow::Result<Options> {
+pub(super) fn options(args: &RunClaudeArgs) -> anyhow::Result<Options> {
     let mut options = Options::new()
         .client_app(concat!("tidings-run/", env!("CARGO_PKG_VERSION")))
         // The picker of `claude --resume` hides sessions of the SDKs.
@@ -49,7 +49,7 @@ pub(super) fn options(args: &ClaudeArgs) -> anyhow::Result<Options> {
     Ok(options)
 }
 
-fn conversation(mut options: Options, args: &ClaudeArgs) -> anyhow::Result<Options> {
+fn conversation(mut options: Options, args: &RunClaudeArgs) -> anyhow::Result<Options> {
     if args.continue_latest {
         options = options.continue_latest();
     }
@@ -85,7 +85,7 @@ fn full_id(name: &str) -> anyhow::Result<String> {
     }
 }
 
-fn tools(mut options: Options, args: &ClaudeArgs) -> Options {
+fn tools(mut options: Options, args: &RunClaudeArgs) -> Options {
     if let Some(mode) = &args.permission_mode {
         options = options.permission_mode(mode.as_str().into());
     }
@@ -116,7 +116,7 @@ fn tools(mut options: Options, args: &ClaudeArgs) -> Options {
     options
 }
 
-fn settings(mut options: Options, args: &ClaudeArgs) -> Result<Options, CannotRun> {
+fn settings(mut options: Options, args: &RunClaudeArgs) -> Result<Options, CannotRun> {
     if let Some(settings) = &args.settings {
         options = if settings.trim_start().starts_with('{') {
             options.settings(json("settings", settings)?)

@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 use serde::Serialize;
 use tidings_transcript::all_files::config_folder;
-use tidings_transcript::archive::{Archive as Store, ArchivedSession, CopyOutcome, Manifest, Returned};
+use tidings_transcript::archive::{Archive, ArchivedSession, CopyOutcome, Manifest, Returned};
 use tidings_transcript::retention::Retention;
 use tidings_transcript::roots::{Roots, SessionFiles, SessionScan};
 
@@ -23,7 +23,7 @@ use crate::progress::Progress;
 /// Store compressed copies, before Claude Code deletes old sessions
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Archive {
+pub(crate) struct ArchiveArgs {
     /// Sessions to archive: ids, unique prefixes of ids, or files
     #[arg(value_name = "ID")]
     ids: Vec<OsString>,
@@ -67,7 +67,7 @@ Examples:
 Exit codes: 0 everything was copied, 1 some files could not be copied (they are listed), 2 wrong usage, \
 3 the command could not run";
 
-impl Archive {
+impl ArchiveArgs {
     pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
         let store = store(self.output.as_deref())?;
         if self.list {
@@ -107,7 +107,7 @@ impl Archive {
         Ok(found)
     }
 
-    fn restore(&self, id: &str, store: &Store, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
+    fn restore(&self, id: &str, store: &Archive, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
         let manifest = store.find(id)?;
         let to = self.to.clone().or_else(|| manifest.root.clone()).ok_or_else(|| CannotRun {
             code: CannotRun::USAGE,
@@ -152,17 +152,22 @@ impl Archive {
 }
 
 /// Opens the archive in a folder, or the default one.
-pub(super) fn store(folder: Option<&Path>) -> Result<Store, CannotRun> {
+pub(super) fn store(folder: Option<&Path>) -> Result<Archive, CannotRun> {
     let usual = || RootArgs::data_folder().map(|folder| folder.join("archive"));
     let folder = folder.map(Path::to_owned).or_else(usual).ok_or_else(|| CannotRun {
         code: "not_found",
         message: "No folder for the archive".to_owned(),
         hint: "name one with -o",
     })?;
-    Ok(Store::new(folder))
+    Ok(Archive::new(folder))
 }
 
-fn keep(sessions: &[SessionFiles], store: &Store, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
+fn keep(
+    sessions: &[SessionFiles],
+    store: &Archive,
+    root: &RootArgs,
+    out: &mut Output,
+) -> anyhow::Result<Exit> {
     let mut fine = true;
     let (mut bytes, mut stored_bytes) = (0, 0);
     let progress = Progress::bytes("archiving", sessions.iter().map(SessionFiles::bytes).sum());
@@ -287,7 +292,7 @@ struct ListLine<'a> {
     title: Option<String>,
 }
 
-fn list(store: &Store, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
+fn list(store: &Archive, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
     let contents = store.contents()?;
     for manifest in &contents.sessions {
         let line = ListLine {

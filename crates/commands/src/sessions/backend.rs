@@ -19,7 +19,7 @@ use crate::output::{Output, PLAIN, YELLOW, printable};
 
 /// Argument that selects the agent.
 #[derive(Debug, Args)]
-pub(crate) struct BackendArgs {
+pub(crate) struct BackendChoiceArgs {
     /// Agent whose sessions are read; others than Claude Code work with list, show, search, cost and export
     #[arg(long, value_name = "AGENT", global = true, default_value = "claude", value_parser = backend())]
     backend: BackendChoice,
@@ -50,7 +50,7 @@ fn backend() -> impl TypedValueParser<Value = BackendChoice> {
 /// Number of unknown kinds that a note lists.
 const KINDS_SHOWN: usize = 4;
 
-impl BackendArgs {
+impl BackendChoiceArgs {
     /// Returns true if only sessions of Claude Code are read.
     pub(crate) fn is_claude_only(&self) -> bool {
         self.backend == BackendChoice::Claude

@@ -18,7 +18,7 @@ use crate::progress::Progress;
 /// Validate session files: every line and every link
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Check {
+pub(crate) struct CheckArgs {
     /// Session files, ids or unique prefixes of ids [default: all sessions]
     #[arg(value_name = "ID|FILE")]
     sessions: Vec<OsString>,
@@ -51,7 +51,7 @@ Examples:
 Exit codes: 0 no errors (with --strict: no warnings either), 1 errors or unreadable files, 2 wrong usage, \
 3 the command could not run";
 
-impl Check {
+impl CheckArgs {
     pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
         let SessionScan { sessions, unreadable, .. } = self.found(root)?;
         let progress = Progress::bytes("checking", sessions.iter().map(SessionFiles::bytes).sum());

@@ -24,7 +24,7 @@ use crate::output::{Output, PLAIN, YELLOW, printable};
 /// given.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Delete {
+pub(crate) struct DeleteArgs {
     /// Session id, the first characters of it, or its file to delete this copy only; without one, a list is
     /// shown to choose from
     id: Option<OsString>,
@@ -48,7 +48,7 @@ struct Deleted<'a> {
     removed: Vec<String>,
 }
 
-impl Delete {
+impl DeleteArgs {
     pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
         let roots = root.roots()?;
         let copies = match &self.id {

@@ -21,7 +21,7 @@ use crate::progress::Progress;
 /// Show disk usage by project, session and kind of entry
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Du {
+pub(crate) struct DuArgs {
     /// Only these sessions: ids, unique prefixes of ids, or files
     #[arg(value_name = "ID")]
     ids: Vec<OsString>,
@@ -73,7 +73,7 @@ struct SessionRow {
     bytes: u64,
 }
 
-impl Du {
+impl DuArgs {
     pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
         let roots = root.roots()?;
         let (sessions, mut unreadable) = if self.ids.is_empty() {

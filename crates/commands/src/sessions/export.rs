@@ -20,7 +20,7 @@ use tidings_transcript::repair::Existing;
 use tidings_transcript::roots::SessionFiles;
 use tidings_transcript::session::{NodeId, Session};
 
-use super::backend::{self, BackendArgs};
+use super::backend::{self, BackendChoiceArgs};
 use super::show::{ContentArgs, announce_hidden, report};
 use super::{RootArgs, export_project};
 use crate::error::{CannotRun, Exit};
@@ -29,7 +29,7 @@ use crate::output::Output;
 /// Export a session as Markdown, HTML, JSON or events
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Export {
+pub(crate) struct ExportArgs {
     /// Session id, the first characters of it, or a file [default: chosen from a list in a terminal, else the
     /// newest session]
     id: Option<OsString>,
@@ -84,7 +84,7 @@ Examples:
 Long outputs are truncated in html and md, with a note of how much is missing; --full writes all of them. \
 With -o, --json prints what was written: {\"id\",\"to\",\"file\",\"bytes\"}, and with --redact \"redacted\"";
 
-impl Export {
+impl ExportArgs {
     pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
         if root.json && self.file().is_none() && self.to.is_page() {
             return Err(no_json().into());
@@ -105,7 +105,7 @@ impl Export {
     /// Exports a session of another agent.
     pub(crate) fn run_others(
         &self,
-        backend: &BackendArgs,
+        backend: &BackendChoiceArgs,
         root: &RootArgs,
         out: &mut Output,
     ) -> anyhow::Result<Exit> {

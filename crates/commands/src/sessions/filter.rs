@@ -10,7 +10,7 @@ use crate::error::CannotRun;
 
 /// Arguments that select sessions.
 #[derive(Debug, Args)]
-pub(crate) struct Filter {
+pub(crate) struct FilterArgs {
     /// Only sessions whose project path contains this
     #[arg(long, value_name = "PART")]
     pub(crate) project: Option<String>,
@@ -21,7 +21,7 @@ pub(crate) struct Filter {
     since: Option<String>,
 }
 
-impl Filter {
+impl FilterArgs {
     /// Parses `--since` in the local time zone.
     pub(crate) fn since(&self) -> Result<Option<SystemTime>, CannotRun> {
         let Some(text) = &self.since else { return Ok(None) };

@@ -18,7 +18,7 @@ use crate::output::{BOLD, Output, PLAIN, printable};
 /// file history are not copied.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Fork {
+pub(crate) struct ForkArgs {
     /// Session id, or the first characters of it; without one, a list is shown to choose from
     id: Option<OsString>,
 
@@ -45,7 +45,7 @@ struct Forked<'a> {
     entries: usize,
 }
 
-impl Fork {
+impl ForkArgs {
     pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
         let session = SessionFile::of(&root.named_session(self.id.as_deref(), out)?)?;
         let fork = manage::ForkOptions { up_to: self.up_to.as_deref(), title: self.title.as_deref() };

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use tidings_transcript::ErrorKind;
-use tidings_transcript::index::{Index as Opened, Updated};
+use tidings_transcript::index::{Index, Updated};
 use tidings_transcript::roots::{Roots, SessionFiles};
 
 use super::{RootArgs, unreadable};
@@ -19,7 +19,7 @@ use crate::progress::Progress;
 /// itself; run this command, by hand or from a timer, after large changes.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Index {
+pub(crate) struct IndexArgs {
     /// Rebuild it from scratch
     #[arg(long, conflicts_with_all = ["status", "drop"])]
     rebuild: bool,
@@ -80,7 +80,7 @@ struct DroppedLine {
     freed_bytes: u64,
 }
 
-impl Index {
+impl IndexArgs {
     pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
         let path = path()?;
         if self.drop {
@@ -94,10 +94,10 @@ impl Index {
             return Ok(looked);
         }
         if self.rebuild {
-            Opened::remove(&path)?;
+            Index::remove(&path)?;
         }
         let updated = update(&path, &roots, &found.sessions, out)?;
-        let size = IndexSize::of(&Opened::create(&path)?)?;
+        let size = IndexSize::of(&Index::create(&path)?)?;
         let read = unreadable::warn(&updated.unreadable, out)?;
         let Updated { added, grown, replaced, removed, bytes, .. } = updated;
         if root.json {
@@ -128,11 +128,11 @@ pub(super) fn path() -> anyhow::Result<PathBuf> {
 /// Updates the index; rebuilds it if it is damaged or mostly about deleted files.
 fn update(path: &Path, roots: &Roots, sessions: &[SessionFiles], out: &Output) -> anyhow::Result<Updated> {
     let once = || {
-        let mut index = Opened::create(path)?;
+        let mut index = Index::create(path)?;
         if index.is_worn()? {
             drop(index);
-            Opened::remove(path)?;
-            index = Opened::create(path)?;
+            Index::remove(path)?;
+            index = Index::create(path)?;
         }
         let progress = Progress::bytes("indexing", index.pending(sessions)?);
         index.update(sessions, &roots.projects_folders(), |bytes| progress.done(bytes))
@@ -140,7 +140,7 @@ fn update(path: &Path, roots: &Roots, sessions: &[SessionFiles], out: &Output) -
     match once() {
         Err(error) if error.kind() == ErrorKind::Damaged => {
             out.note(&format!("{error}; rebuilding it"))?;
-            Opened::remove(path)?;
+            Index::remove(path)?;
             Ok(once()?)
         }
         other => Ok(other?),
@@ -148,7 +148,7 @@ fn update(path: &Path, roots: &Roots, sessions: &[SessionFiles], out: &Output) -
 }
 
 fn status(path: &Path, sessions: &[SessionFiles], root: &RootArgs, out: &mut Output) -> anyhow::Result<()> {
-    let Some(index) = Opened::open(path)? else {
+    let Some(index) = Index::open(path)? else {
         let shown = path.to_string_lossy().into_owned();
         let pending_bytes = sessions.iter().map(SessionFiles::bytes).sum();
         if root.json {
@@ -175,7 +175,7 @@ fn status(path: &Path, sessions: &[SessionFiles], root: &RootArgs, out: &mut Out
 }
 
 fn dropped(path: &Path, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
-    let freed_bytes = Opened::remove(path)?;
+    let freed_bytes = Index::remove(path)?;
     if root.json {
         json(&DroppedLine { path: path.to_string_lossy().into_owned(), freed_bytes }, out)?;
     } else if freed_bytes == 0 {
@@ -191,7 +191,7 @@ fn dropped(path: &Path, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exi
 }
 
 impl IndexSize {
-    fn of(index: &Opened) -> anyhow::Result<Self> {
+    fn of(index: &Index) -> anyhow::Result<Self> {
         let status = index.status()?;
         Ok(IndexSize { files: status.files, covered_bytes: status.covered, index_bytes: status.bytes })
     }

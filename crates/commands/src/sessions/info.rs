@@ -16,7 +16,7 @@ use crate::output::{BOLD, DIM, Output, PLAIN, printable};
 /// each file. `list` shows more.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Info {
+pub(crate) struct InfoArgs {
     /// Session id [default: all sessions]
     id: Option<String>,
 
@@ -43,7 +43,7 @@ Examples:
   tidings sessions info --directory . --limit 10
   tidings sessions info 5a15c0fc-95e4-428e-a126-8a8cf06dfac6";
 
-impl Info {
+impl InfoArgs {
     pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
         let roots = root.roots()?;
         let others = match &self.directory {

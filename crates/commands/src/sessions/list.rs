@@ -12,8 +12,8 @@ use tidings_transcript::limits::LIST_UNREAD_BYTES_MAX;
 use tidings_transcript::list::{self, Effort, First, ListFilter, ListedSession};
 use tidings_transcript::roots::{SessionFiles, SessionScan};
 
-use super::backend::{self, BackendArgs};
-use super::filter::Filter;
+use super::backend::{self, BackendChoiceArgs};
+use super::filter::FilterArgs;
 use super::{RootArgs, running, unreadable};
 use crate::error::Exit;
 use crate::human;
@@ -24,9 +24,9 @@ use crate::table::{Align, Cell, Column, Table};
 /// List the sessions of all projects, newest first
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct List {
+pub(crate) struct ListArgs {
     #[command(flatten)]
-    filter: Filter,
+    filter: FilterArgs,
 
     /// Only sessions with this tag
     #[arg(long, value_name = "TAG")]
@@ -75,7 +75,7 @@ Examples:
 Exit codes: 0 everything was read, 1 some files could not be read (see the warnings), 2 wrong usage, \
 3 the command could not run";
 
-impl List {
+impl ListArgs {
     pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
         let roots = root.roots()?;
         let found = roots.scan()?;
@@ -114,7 +114,7 @@ impl List {
     /// Lists sessions of other agents.
     pub(crate) fn run_others(
         &self,
-        backend: &BackendArgs,
+        backend: &BackendChoiceArgs,
         root: &RootArgs,
         out: &mut Output,
     ) -> anyhow::Result<Exit> {
@@ -190,7 +190,7 @@ impl List {
     }
 }
 
-impl List {
+impl ListArgs {
     /// Adds the counts, which need a pass over whole files.
     fn fill_in(
         &self,

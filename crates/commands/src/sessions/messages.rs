@@ -14,7 +14,7 @@ use crate::output::Output;
 /// object per line, with or without `--json`. To read a session, use `show`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Messages {
+pub(crate) struct MessagesArgs {
     /// Session id, or the first characters of it; without one, a list is shown to choose from
     id: Option<OsString>,
 
@@ -36,7 +36,7 @@ Examples:
   tidings sessions messages 5a15c0fc --limit 10
   tidings sessions messages 5a15c0fc --agent a1cbaedb1e9924417 | jq .message.content";
 
-impl Messages {
+impl MessagesArgs {
     pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
         let session = SessionFile::of(&root.named_session(self.id.as_deref(), out)?)?;
         let page = Page { offset: self.offset, limit: self.limit };

@@ -33,7 +33,7 @@ mod unreadable;
 mod when;
 mod worktrees;
 
-use backend::BackendArgs;
+use backend::BackendChoiceArgs;
 use clap::{Args, Subcommand};
 use tidings_transcript::list::{self as list_sessions, ListFilter};
 use tidings_transcript::roots::SessionFiles;
@@ -64,7 +64,7 @@ pub struct SessionsArgs {
     pub root: RootArgs,
 
     #[command(flatten)]
-    backend: BackendArgs,
+    backend: BackendChoiceArgs,
 
     #[command(subcommand)]
     command: SessionsCommand,
@@ -73,47 +73,47 @@ pub struct SessionsArgs {
 #[derive(Debug, Subcommand)]
 enum SessionsCommand {
     /// List the sessions of all projects, newest first
-    List(list::List),
+    List(list::ListArgs),
     /// Print session metadata as the official SDKs return it
-    Info(info::Info),
+    Info(info::InfoArgs),
     /// Print the messages of a session as the official SDKs return them
-    Messages(messages::Messages),
+    Messages(messages::MessagesArgs),
     /// List the sub-agents of a session as the official SDKs do
-    Subagents(subagents::Subagents),
+    Subagents(subagents::SubagentsArgs),
     /// Print the conversation of a session, with tools folded
-    Show(show::Show),
+    Show(show::ShowArgs),
     /// Print the tree of a session: branches, sub-agents, compactions
     Tree(tree::Tree),
     /// Validate session files: every line and every link
-    Check(check::Check),
+    Check(check::CheckArgs),
     /// Write a repaired copy of a session file
-    Repair(repair::Repair),
+    Repair(repair::RepairArgs),
     /// Search the text of all sessions
-    Search(search::Search),
+    Search(search::SearchArgs),
     /// Count sessions, messages, tool calls and errors
-    Stats(stats::Stats),
+    Stats(stats::StatsArgs),
     /// Sum up tokens and costs, counting each response once
-    Cost(cost::Cost),
+    Cost(cost::CostArgs),
     /// Export a session as Markdown, HTML, JSON or events
-    Export(export::Export),
+    Export(export::ExportArgs),
     /// Follow a session while it is being written
-    Follow(follow::Follow),
+    Follow(follow::FollowArgs),
     /// Build or refresh the full-text index
-    Index(index::Index),
+    Index(index::IndexArgs),
     /// Store compressed copies, before Claude Code deletes old sessions
-    Archive(archive::Archive),
+    Archive(archive::ArchiveArgs),
     /// Show disk usage by project, session and kind of entry
-    Du(du::Du),
+    Du(du::DuArgs),
     /// Remove old sessions after showing them
-    Prune(prune::Prune),
+    Prune(prune::PruneArgs),
     /// Set the title of a session
-    Rename(rename::Rename),
+    Rename(rename::RenameArgs),
     /// Set or clear the tag of a session
-    Tag(tag::Tag),
+    Tag(tag::TagArgs),
     /// Fork a session: copy it, to continue from the copy
-    Fork(fork::Fork),
+    Fork(fork::ForkArgs),
     /// Delete a session and all of its files
-    Delete(delete::Delete),
+    Delete(delete::DeleteArgs),
 }
 
 pub fn run(args: &SessionsArgs, out: &mut Output) -> anyhow::Result<Exit> {

@@ -23,7 +23,7 @@ use crate::output::{DIM, Output, PLAIN, RED, YELLOW, printable};
 /// Running sessions are never removed; sessions that changed within the last hour only if they are named.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Prune {
+pub(crate) struct PruneArgs {
     /// Only these sessions: ids, unique prefixes of ids, or files
     #[arg(value_name = "ID")]
     ids: Vec<OsString>,
@@ -83,7 +83,7 @@ struct PruneLine<'a> {
     error: Option<String>,
 }
 
-impl Prune {
+impl PruneArgs {
     pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
         let (plan, looked) = self.plan(root, out)?;
         spared(&plan, root, out)?;

@@ -13,7 +13,7 @@ use crate::output::{BOLD, Output, PLAIN, printable};
 /// Appends a line to the session's file, as the official SDKs do; the last title is used.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Rename {
+pub(crate) struct RenameArgs {
     /// Session id, or a unique prefix of it
     id: String,
 
@@ -31,7 +31,7 @@ struct Renamed<'a> {
     title: &'a str,
 }
 
-impl Rename {
+impl RenameArgs {
     pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
         let session = SessionFile::of(&root.roots()?.find(&self.id)?)?;
         rename_session(&session, &self.title)?;

@@ -16,7 +16,7 @@ use crate::progress::Progress;
 /// Write a repaired copy of a session file
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Repair {
+pub(crate) struct RepairArgs {
     /// Session file, or the id of its session
     #[arg(value_name = "FILE|ID")]
     session: OsString,
@@ -40,7 +40,7 @@ Examples:
   tidings sessions repair broken.jsonl -o repaired.jsonl --json
   tidings sessions check repaired.jsonl && mv repaired.jsonl broken.jsonl";
 
-impl Repair {
+impl RepairArgs {
     pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
         let source = self.source(root)?;
         let existing = if self.force { Existing::Replace } else { Existing::Refuse };

@@ -10,7 +10,7 @@ use tidings_transcript::search::{
     self, Case, Hit, Options, Role, SearchFlow, SearchQuery, Sidechains, Summary, Syntax, ToolNames,
 };
 
-use super::backend::{self, BackendArgs, OtherAgents};
+use super::backend::{self, BackendChoiceArgs, OtherAgents};
 use super::search_hits::{HitForm, HitPrinter};
 use super::search_others::{names, search_others};
 use super::{RootArgs, changed_inputs, index, show, unreadable, when};
@@ -27,7 +27,7 @@ use crate::pick;
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
-pub(crate) struct Search {
+pub(crate) struct SearchArgs {
     /// Text to find; case is ignored unless it contains a capital letter
     pattern: String,
 
@@ -128,7 +128,7 @@ enum SortArg {
     Relevance,
 }
 
-impl Search {
+impl SearchArgs {
     /// Smart case: a capital letter makes the pattern case-sensitive, except in an escape such as `\\S` of a
     /// regular expression.
     fn case(&self) -> Case {
@@ -165,7 +165,7 @@ impl Search {
     /// Searches sessions of other agents.
     pub(crate) fn run_others(
         &self,
-        backend: &BackendArgs,
+        backend: &BackendChoiceArgs,
         root: &RootArgs,
         out: &mut Output,
     ) -> anyhow::Result<Exit> {

@@ -11,7 +11,7 @@ use tidings_transcript::roots::SessionFiles;
 use tidings_transcript::search::Hit;
 use tidings_transcript::session::{LaneId, Session, View};
 
-use super::backend::{self, BackendArgs};
+use super::backend::{self, BackendChoiceArgs};
 use super::search_hits::excerpt_parts;
 use super::{RootArgs, changed_inputs};
 use crate::error::Exit;
@@ -22,7 +22,7 @@ use crate::pager::PagerArgs;
 /// Print the conversation of a session, with tools folded
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Show {
+pub(crate) struct ShowArgs {
     /// Session id, the first characters of it, or a file [default: chosen from a list in a terminal, else the
     /// newest session]
     id: Option<OsString>,
@@ -84,7 +84,7 @@ Examples:
 and, if present, \"model\", \"thinking\", \"pictures\", \"is_error\", and \"record\" for an unknown record of \
 another agent";
 
-impl Show {
+impl ShowArgs {
     pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
         let files = root.session(self.id.as_deref(), out)?;
         let session = Session::open(&files)?;
@@ -95,7 +95,7 @@ impl Show {
     /// Prints a session of another agent.
     pub(crate) fn run_others(
         &self,
-        backend: &BackendArgs,
+        backend: &BackendChoiceArgs,
         root: &RootArgs,
         out: &mut Output,
     ) -> anyhow::Result<Exit> {

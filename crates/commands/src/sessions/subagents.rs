@@ -14,7 +14,7 @@ use crate::output::{Output, printable};
 /// Equivalent to `list_subagents` of the SDKs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Subagents {
+pub(crate) struct SubagentsArgs {
     /// Session id, or the first characters of it; without one, a list is shown to choose from
     id: Option<OsString>,
 }
@@ -28,7 +28,7 @@ struct SubagentLine {
     id: String,
 }
 
-impl Subagents {
+impl SubagentsArgs {
     pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
         let session = SessionFile::of(&root.named_session(self.id.as_deref(), out)?)?;
         for id in list_subagents(&session) {

@@ -14,7 +14,7 @@ use crate::output::{BOLD, Output, PLAIN, printable};
 /// invisible characters.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Tag {
+pub(crate) struct TagArgs {
     /// Session id, or a unique prefix of it
     id: String,
 
@@ -38,7 +38,7 @@ struct Tagged<'a> {
     tag: Option<&'a str>,
 }
 
-impl Tag {
+impl TagArgs {
     pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
         let session = SessionFile::of(&root.roots()?.find(&self.id)?)?;
         let tag = tag_session(&session, self.label.as_deref())?;

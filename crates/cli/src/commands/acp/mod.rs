@@ -20,7 +20,7 @@ use crate::commands::serve::embedded::Embedded;
 /// Serve Claude Code to an editor, in the Agent Client Protocol on standard input and output
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Acp {
+pub(crate) struct AcpArgs {
     /// Data folder of a server on this machine [default: the default of `tidings serve`]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
@@ -48,7 +48,7 @@ with the editor; Claude Code keeps them on disk, and the editor can load them ag
 /// Lines that are written to the editor together.
 const LINES_TOGETHER_MAX: usize = 64;
 
-impl Acp {
+impl AcpArgs {
     pub(crate) fn run(&self) -> anyhow::Result<Exit> {
         // One thread: a delta that passes from thread to thread wakes each of them.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

@@ -5,11 +5,11 @@ use std::io::{self, IsTerminal as _};
 use tidings::host::terminal::{TerminalFolder, TerminalRecord};
 use tidings_api::SessionCapability;
 
-use super::Attach;
+use super::AttachArgs;
 use crate::commands::claude::find;
 use crate::commands::session_lookup;
 
-impl Attach {
+impl AttachArgs {
     /// The terminal of the session, if it has one and the user has one too.
     pub(super) fn terminal(&self, name: &str) -> anyhow::Result<Option<(TerminalFolder, TerminalRecord)>> {
         let has_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();

@@ -27,7 +27,7 @@ use super::hook::inline;
 /// Run `claude` so that it can be left, returned to and steered from elsewhere
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Claude {
+pub(crate) struct ClaudeArgs {
     /// Arguments of `claude`
     #[arg(value_name = "ARGS", trailing_var_arg = true, allow_hyphen_values = true)]
     args: Vec<OsString>,
@@ -53,7 +53,7 @@ directly. The exit code is that of `claude`.";
 /// The size of a terminal that does not tell its own.
 const USUAL_SIZE: TerminalSize = TerminalSize { rows: 24, cols: 80 };
 
-impl Claude {
+impl ClaudeArgs {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         session::check_free(&self.args)?;
         run_here(&program()?, &self.args, None, out)

@@ -9,7 +9,7 @@ use tidings_base::files;
 use tidings_commands::error::{CannotRun, Exit};
 use tidings_commands::output::{Output, printable};
 
-use super::{HookIgnore, data_folder};
+use super::{HookIgnoreArgs, data_folder};
 use crate::commands::remote::IGNORED_FOLDERS;
 
 /// Reads the ignored folders; none if there is no such file.
@@ -20,7 +20,7 @@ pub(super) fn read(data: &Path) -> Vec<PathBuf> {
     lines.map(PathBuf::from).filter(|path| path.is_absolute()).collect()
 }
 
-impl HookIgnore {
+impl HookIgnoreArgs {
     pub(super) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let data = data_folder(self.data.as_ref())?;
         let mut folders = read(&data);

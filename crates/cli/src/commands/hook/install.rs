@@ -18,13 +18,13 @@ use super::folder::{
 use super::plugin::{HookProgram, Manifest, NAME};
 use super::settings::{MANAGED, SessionSettings};
 use super::status::PLUGIN_FOLDERS_SINCE;
-use super::{HookForm, HookInstall, data_folder};
+use super::{HookForm, HookInstallArgs, data_folder};
 
 /// The oldest version that was seen to run the hooks as entries of the settings and to describe its
 /// processes. 2.0.60 does not, and skips a settings file that has an event which it does not know.
 const ENTRIES_SINCE: Version = Version { major: 2, minor: 1, patch: 112 };
 
-impl HookInstall {
+impl HookInstallArgs {
     pub(super) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let folder = PluginFolder::of(self.target.scope)?;
         let entries = SettingsEntries::of(self.target.scope)?;

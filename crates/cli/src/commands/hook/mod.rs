@@ -35,15 +35,15 @@ use super::start::Answering;
 #[command(after_help = EXAMPLES)]
 pub(crate) enum HookCommand {
     /// Install the hooks, as a plugin folder of Claude Code
-    Install(HookInstall),
+    Install(HookInstallArgs),
     /// Remove what `install` wrote
-    Uninstall(HookUninstall),
+    Uninstall(HookUninstallArgs),
     /// Report whether the hooks are installed, and what keeps them from working
-    Status(HookStatus),
+    Status(HookStatusArgs),
     /// Keep the sessions of a folder, and of the folders below it, out of the server
-    Ignore(HookIgnore),
+    Ignore(HookIgnoreArgs),
     /// Show or set the policy for the sessions that you start yourself, per folder
-    Policy(HookPolicy),
+    Policy(HookPolicyArgs),
 }
 
 const EXAMPLES: &str = "\
@@ -60,7 +60,7 @@ nothing.";
 /// Install the hooks, as a plugin folder of Claude Code
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES_OF_INSTALL)]
-pub(crate) struct HookInstall {
+pub(crate) struct HookInstallArgs {
     #[command(flatten)]
     target: Target,
 
@@ -100,7 +100,7 @@ Claude Code before 2.1.197 does not load plugin folders: there the hooks become 
 /// Remove what `install` wrote
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES_OF_UNINSTALL)]
-pub(crate) struct HookUninstall {
+pub(crate) struct HookUninstallArgs {
     #[command(flatten)]
     target: Target,
 }
@@ -129,7 +129,7 @@ struct Target {
 /// Report whether the hooks are installed, and what keeps them from working
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES_OF_STATUS)]
-pub(crate) struct HookStatus {
+pub(crate) struct HookStatusArgs {
     /// Data folder of the server [default: the one in the installed hooks, or the default of `tidings serve`]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
@@ -150,7 +150,7 @@ work.";
 /// Keep the sessions of a folder, and of the folders below it, out of the server
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES_OF_IGNORE)]
-pub(crate) struct HookIgnore {
+pub(crate) struct HookIgnoreArgs {
     /// Folder to ignore
     #[arg(value_name = "FOLDER")]
     folder: PathBuf,
@@ -174,7 +174,7 @@ Takes effect with the next event of a session. `tidings hook status` lists the i
 /// Show or set the policy for the sessions that you start yourself, per folder
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES_OF_POLICY)]
-pub(crate) struct HookPolicy {
+pub(crate) struct HookPolicyArgs {
     /// Folder; without one, all folders with a policy are listed
     #[arg(value_name = "FOLDER")]
     folder: Option<PathBuf>,

@@ -7,12 +7,12 @@ use tidings_api::{FolderPolicy, FolderPolicyList, SetFolderPolicy};
 use tidings_commands::error::{CannotRun, Exit};
 use tidings_commands::output::{Output, printable};
 
-use super::HookPolicy;
+use super::HookPolicyArgs;
 use crate::commands::remote::Remote;
 
 const PATH: &str = "/v1/policies";
 
-impl HookPolicy {
+impl HookPolicyArgs {
     pub(super) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let remote = self.remote.remote()?;

@@ -15,7 +15,7 @@ use super::client::{Endpoint, Failure, Hold, Request};
 use super::entries::{EntriesState, SettingsEntries};
 use super::folder::{PluginFolder, PluginState, Scope};
 use super::settings::{HookProblem, MANAGED, SessionSettings};
-use super::{HookStatus, data_folder, ignore};
+use super::{HookStatusArgs, data_folder, ignore};
 
 /// The oldest version that was seen to load plugin folders; 2.1.112 does not.
 pub(super) const PLUGIN_FOLDERS_SINCE: Version = Version { major: 2, minor: 1, patch: 197 };
@@ -70,7 +70,7 @@ const INSTALLED: &str = "installed";
 /// State of entries in settings that were edited since. The hooks may still be in them.
 const EDITED: &str = "edited";
 
-impl HookStatus {
+impl HookStatusArgs {
     pub(super) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let mut problems = Vec::new();
         let scopes = scopes(&mut problems)?;

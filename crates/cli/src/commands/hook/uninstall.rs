@@ -7,11 +7,11 @@ use fs_err as fs;
 use tidings_commands::error::Exit;
 use tidings_commands::output::{Output, printable};
 
-use super::HookUninstall;
+use super::HookUninstallArgs;
 use super::entries::{EntriesState, SettingsEntries};
 use super::folder::{HOOKS, MANIFEST, PluginFolder, PluginState, RECORD, foreign, link};
 
-impl HookUninstall {
+impl HookUninstallArgs {
     pub(super) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let folder = PluginFolder::of(self.target.scope)?;
         let entries = SettingsEntries::of(self.target.scope)?;

@@ -15,7 +15,7 @@ use tidings_commands::sessions::RootArgs;
 
 use super::declared::DeclaredSettings;
 use super::demo::Demo;
-use super::{Serve, file, variables};
+use super::{ServeArgs, file, variables};
 
 /// Settings of a server, merged and validated.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub(super) struct Settings {
 
 impl Settings {
     /// Merges the settings of every source.
-    pub(super) fn gather(args: &Serve) -> anyhow::Result<Self> {
+    pub(super) fn gather(args: &ServeArgs) -> anyhow::Result<Self> {
         let mut given = match &args.config {
             Some(path) => file::read(path)?,
             None => file::read_default()?,

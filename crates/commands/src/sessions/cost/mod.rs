@@ -17,7 +17,7 @@ use tidings_transcript::cost::{self, CostBy, Ledger, Memo, Prices, Query, Report
 use tidings_transcript::id_prefix::names_id;
 use tidings_transcript::roots::{Roots, SessionFiles, SessionScan, no_such_session};
 
-use super::backend::{self, BackendArgs};
+use super::backend::{self, BackendChoiceArgs};
 use super::{RootArgs, unreadable, when};
 use crate::error::{CannotRun, Exit};
 use crate::human;
@@ -27,7 +27,7 @@ use crate::progress::Progress;
 /// Sum up tokens and costs, counting each response once
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Cost {
+pub(crate) struct CostArgs {
     /// Group by
     #[arg(long, value_name = "WHAT", default_value = "day", value_parser = cost_by())]
     by: CostBy,
@@ -115,7 +115,7 @@ In settings.json of Claude Code:
 Exit codes: 0 everything was read, 1 some files could not be read (see the warnings), 2 wrong usage, \
 3 the command could not run";
 
-impl Cost {
+impl CostArgs {
     pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
         let zone = self.zone()?;
         let now = self.now.unwrap_or_else(Timestamp::now).to_zoned(zone);
@@ -157,7 +157,7 @@ impl Cost {
     /// Sums up sessions of other agents.
     pub(crate) fn run_others(
         &self,
-        backend: &BackendArgs,
+        backend: &BackendChoiceArgs,
         root: &RootArgs,
         out: &mut Output,
     ) -> anyhow::Result<Exit> {

@@ -8,7 +8,7 @@ use std::io;
 use std::ops::ControlFlow;
 
 use serde::Serialize;
-use tidings_transcript::follow::{Change, Follow as Followed, News};
+use tidings_transcript::follow::{Change, Follow, News};
 use tidings_transcript::reader::{Content, Line};
 
 use self::wait::{ChangeWaiter, FollowEvent, FollowScope};
@@ -20,7 +20,7 @@ use crate::output::{DIM, Output, PLAIN, YELLOW, printable};
 /// Follow a session while it is being written
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Follow {
+pub(crate) struct FollowArgs {
     /// Session id, a unique prefix of it, or its file [default: the session written last]
     #[arg(value_name = "ID", conflicts_with = "all")]
     id: Option<OsString>,
@@ -46,11 +46,11 @@ Examples:
 
 const EXIT_INTERRUPTED: u8 = 130;
 
-impl Follow {
+impl FollowArgs {
     pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
         let roots = root.roots()?;
         let follow = match &self.id {
-            _ if self.all => Followed::all(roots)?,
+            _ if self.all => Follow::all(roots)?,
             Some(id) => self.session(&roots.find(id)?, root)?,
             None => {
                 let found = roots.scan()?;
@@ -68,13 +68,13 @@ impl Follow {
         &self,
         session: &tidings_transcript::roots::SessionFiles,
         root: &RootArgs,
-    ) -> anyhow::Result<Followed> {
+    ) -> anyhow::Result<Follow> {
         let counts = |line: &Line<'_>| match &line.content {
             Content::Entry(entry) => root.json || line::is_shown(entry),
             Content::Damaged(_) => true,
             Content::Blank => false,
         };
-        Ok(Followed::session(session, self.last, counts)?)
+        Ok(Follow::session(session, self.last, counts)?)
     }
 }
 
@@ -86,7 +86,7 @@ fn none_yet() -> CannotRun {
     }
 }
 
-async fn watch(mut follow: Followed, printer: &mut FollowPrinter<'_>) -> anyhow::Result<Exit> {
+async fn watch(mut follow: Follow, printer: &mut FollowPrinter<'_>) -> anyhow::Result<Exit> {
     let mut waiter = ChangeWaiter::new(&follow.folders(), printer.scope)?;
     let mut event = FollowEvent::Poll;
     loop {

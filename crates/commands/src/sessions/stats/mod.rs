@@ -16,7 +16,7 @@ use tidings_transcript::list::{self, ListFilter};
 use tidings_transcript::roots::{SessionFiles, SessionScan};
 
 use self::days::ActiveDay;
-use super::filter::Filter;
+use super::filter::FilterArgs;
 use super::{RootArgs, unreadable};
 use crate::error::Exit;
 use crate::human;
@@ -30,9 +30,9 @@ use crate::progress::Progress;
 /// session.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Stats {
+pub(crate) struct StatsArgs {
     #[command(flatten)]
-    filter: Filter,
+    filter: FilterArgs,
 
     /// Write the charts as SVG to this file
     #[arg(long, value_name = "FILE")]
@@ -49,7 +49,7 @@ Examples:
 Exit codes: 0 everything was read, 1 some files could not be read (see the warnings), 2 wrong usage, \
 3 the command could not run";
 
-impl Stats {
+impl StatsArgs {
     pub(crate) fn run(&self, root: &RootArgs, out: &mut Output) -> anyhow::Result<Exit> {
         let found = root.roots()?.scan()?;
         let wanted = ListFilter {
