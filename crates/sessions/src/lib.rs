@@ -61,7 +61,7 @@ pub use config::{AgentProgram, Carrier, Config, Observe, Real, Runner};
 pub use delete::Transcript;
 pub use error::Error;
 pub use projects::{Projects, project_folder};
-pub use remote::{LostSession, SessionExtent, replica_settings};
+pub use remote::{LostSession, replica_settings};
 pub use requests::asks::outcome_name;
 pub use starting::create::first_input_id;
 

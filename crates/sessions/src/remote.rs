@@ -135,15 +135,6 @@ impl Sessions {
         Err(Error::from_problem(problem))
     }
 
-    /// The owner, the last event and the first number of a session; none if there is no such session.
-    pub async fn extent(&self, key: &str) -> Result<Option<SessionExtent>, Error> {
-        match self.row(key).await {
-            Ok(row) => Ok(Some(SessionExtent { node: row.node, head: row.head, floor: row.floor })),
-            Err(error) if error.code() == Code::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
     /// Stores a unit of another server's session, and notifies clients.
     pub async fn replicate(&self, replica: Replica) -> Result<(), Error> {
         let journal = self.broadcast().journal();
@@ -323,17 +314,6 @@ impl Sessions {
         let limited = Some(continued.unwrap_or(limited));
         SessionView { unreachable: Some(since), limited, capabilities: Vec::new(), ..view }
     }
-}
-
-/// The events that this server has of a session.
-#[derive(Debug, Clone)]
-pub struct SessionExtent {
-    /// The server that owns it; none if this one does.
-    pub node: Option<String>,
-    /// The newest event.
-    pub head: journal::Cursor,
-    /// The number of its first event.
-    pub floor: u64,
 }
 
 /// A session whose server is lost.

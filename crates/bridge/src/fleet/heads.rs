@@ -9,8 +9,10 @@ use parking_lot::Mutex;
 use sha2::{Digest as _, Sha256};
 use tidings_fleet::{Name, SessionHead};
 use tidings_journal::limits::LIST_MAX;
-use tidings_journal::{Commit, Cursor, Epoch, Event, Journal, JournalError, Key, Max};
-use tidings_sessions::{Error, SessionExtent, Sessions};
+use tidings_journal::{
+    Commit, Cursor, Epoch, ErrorKind, Event, Journal, JournalError, Key, Max, Session, SessionName,
+};
+use tidings_sessions::Sessions;
 use tokio::time::Instant;
 
 use crate::limits::HASHED_EVENTS;
@@ -55,8 +57,7 @@ impl StoredHeads {
             after = Some(last.handle);
             let mut table = self.0.lock();
             for row in rows {
-                let extent = SessionExtent { node: row.node, head: row.head, floor: row.floor };
-                table.heads.entry(row.key.to_string()).or_insert_with(|| StoredHead::of(extent));
+                table.heads.entry(row.key.to_string()).or_insert_with(|| StoredHead::of(&row));
             }
         }
     }
@@ -85,21 +86,20 @@ impl StoredHeads {
     }
 
     /// Reads the rows of sessions that are new or have begun anew.
-    pub(super) async fn read_rows(&self, sessions: &Sessions) -> Result<(), Error> {
+    pub(super) async fn read_rows(&self, sessions: &Sessions) -> Result<(), JournalError> {
         let unread: Vec<String> = self.0.lock().unread.iter().cloned().collect();
         for key in unread {
             self.0.lock().unread.remove(&key);
-            let extent = match sessions.extent(&key).await {
-                Ok(extent) => extent,
+            let name = SessionName::Key(Key::new(key.as_str())?);
+            let row = sessions.broadcast().journal().session(&name).await;
+            let mut table = self.0.lock();
+            match row {
+                Ok(row) => drop(table.heads.insert(key, StoredHead::of(&row))),
+                Err(error) if error.kind() == ErrorKind::NotFound => drop(table.heads.remove(&key)),
                 Err(error) => {
-                    self.0.lock().unread.insert(key);
+                    table.unread.insert(key);
                     return Err(error);
                 }
-            };
-            let mut table = self.0.lock();
-            match extent {
-                Some(extent) => drop(table.heads.insert(key, StoredHead::of(extent))),
-                None => drop(table.heads.remove(&key)),
             }
         }
         Ok(())
@@ -161,10 +161,14 @@ impl StoredHeads {
 }
 
 impl StoredHead {
-    fn of(extent: SessionExtent) -> Self {
-        let (epoch, last) = (extent.head.epoch.number(), extent.head.seq);
-        let head = SessionHead { epoch, floor: extent.floor, last, ..SessionHead::default() };
-        StoredHead { node: extent.node, head, changed: Instant::now() }
+    fn of(row: &Session) -> Self {
+        Self::at(row.node.clone(), row.head, row.floor)
+    }
+
+    fn at(node: Option<String>, head: Cursor, floor: u64) -> Self {
+        let (epoch, last) = (head.epoch.number(), head.seq);
+        let head = SessionHead { epoch, floor, last, ..SessionHead::default() };
+        StoredHead { node, head, changed: Instant::now() }
     }
 }
 
@@ -251,13 +255,11 @@ mod tests {
     #[test]
     fn r1_events_that_an_owner_has_announced_and_that_are_not_here_are_counted() {
         let stored = StoredHeads::default();
-        let extent = |node: &str, seq| SessionExtent {
-            node: Some(node.to_owned()),
-            head: Cursor::new(Epoch::from_random(7), seq),
-            floor: 1,
+        let at = |node: &str, seq| {
+            StoredHead::at(Some(node.to_owned()), Cursor::new(Epoch::from_random(7), seq), 1)
         };
         for (session, node, seq) in [("short", "two", 45), ("whole", "two", 78), ("other", "three", 3)] {
-            stored.0.lock().heads.insert(session.to_owned(), StoredHead::of(extent(node, seq)));
+            stored.0.lock().heads.insert(session.to_owned(), at(node, seq));
         }
         let two = Name::new("two").unwrap();
         let heads =

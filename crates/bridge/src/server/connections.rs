@@ -16,8 +16,6 @@ use tidings_sessions::process::Process;
 use tidings_sessions::{Caller, Error};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
-#[cfg(unix)]
-use tokio::net::UnixStream;
 use tokio::time::{Instant, Sleep};
 use tokio_util::sync::WaitForCancellationFutureOwned;
 use tower::Layer as _;
@@ -122,7 +120,7 @@ impl<S> LimitedStream<S> {
 }
 
 impl Slots {
-    fn admit<I, S>(
+    pub(super) fn admit<I, S>(
         &self,
         stream: I,
         service: S,
@@ -151,23 +149,6 @@ impl Slots {
         rustix::net::sockopt::set_socket_send_buffer_size(&stream, SEND_BUFFER_BYTES)?;
         let peer = Peer::Tcp { remote: stream.peer_addr()?, local: stream.local_addr()? };
         Ok(self.admit(stream, service, peer, None))
-    }
-
-    #[cfg(unix)]
-    pub(super) fn admit_unix<S>(
-        &self,
-        stream: UnixStream,
-        service: S,
-    ) -> io::Result<(LimitedStream<UnixStream>, ConnectedService<S>)> {
-        let peer = stream.peer_cred()?;
-        let (theirs, own) = (peer.uid(), rustix::process::geteuid().as_raw());
-        if theirs != own {
-            tracing::warn!(uid = theirs, "refused a connection of another user to the socket");
-            return Err(io::ErrorKind::PermissionDenied.into());
-        }
-        // The start time is read now: the id may belong to another process when a request comes.
-        let process = peer.pid().and_then(|pid| u32::try_from(pid).ok()).and_then(Process::with_id);
-        Ok(self.admit(stream, service, Peer::Unix, process))
     }
 }
 

@@ -14,6 +14,8 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use rustls::ServerConfig;
+#[cfg(unix)]
+use tidings_sessions::process::Process;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 #[cfg(unix)]
@@ -24,6 +26,8 @@ use tokio_util::sync::CancellationToken;
 use tower::Service;
 
 use super::slots::Slots;
+#[cfg(unix)]
+use crate::auth::Peer;
 use crate::limits::{ACCEPT_AGAIN, DRAIN_REQUESTS_MAX, HEAD_BYTES_MAX, TLS_HANDSHAKE_MAX};
 
 /// What each connection of a listener needs.
@@ -101,9 +105,24 @@ impl Serving {
 
     #[cfg(unix)]
     pub(super) async fn unix(self, stream: UnixStream) -> io::Result<()> {
-        let (stream, service) = self.slots.admit_unix(stream, self.app)?;
+        let (peer, process) = peer_of(&stream)?;
+        let (stream, service) = self.slots.admit(stream, self.app, peer, process);
         http(stream, service, self.slots.bounds.head_time, self.stop).await
     }
+}
+
+/// The program at the other end of a socket. Programs of other users are refused.
+#[cfg(unix)]
+fn peer_of(stream: &UnixStream) -> io::Result<(Peer, Option<Process>)> {
+    let peer = stream.peer_cred()?;
+    let (theirs, own) = (peer.uid(), rustix::process::geteuid().as_raw());
+    if theirs != own {
+        tracing::warn!(uid = theirs, "refused a connection of another user to the socket");
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    // The start time is read now: the id may belong to another process when a request comes.
+    let process = peer.pid().and_then(|pid| u32::try_from(pid).ok()).and_then(Process::with_id);
+    Ok((Peer::Unix, process))
 }
 
 /// HTTP/1.1, with limits on the time and the length of the head of a request.
