@@ -39,9 +39,11 @@ mod tests {
 
     #[test]
     fn hints_list_every_name() {
-        let hint = "x".parse::<CostBy>().unwrap_err().hint();
-        assert_eq!(hint, "use day, week, month, session, project, model, branch, tag or block");
-        assert_eq!("x".parse::<AgentKind>().unwrap_err().hint(), "use codex, gemini or opencode");
+        let error = "x".parse::<CostBy>().unwrap_err();
+        assert!(CostBy::ALL.iter().all(|by| error.hint().contains(by.as_str())), "{error}");
+        let error = "x".parse::<AgentKind>().unwrap_err();
+        assert!(AgentKind::ALL.iter().all(|kind| error.hint().contains(kind.as_str())), "{error}");
+        assert_eq!(super::alternatives(&["a", "b", "c"]), "a, b or c");
     }
 
     #[test]
