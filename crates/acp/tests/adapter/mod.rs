@@ -2,6 +2,7 @@
 
 mod hostile;
 mod listing;
+mod recorded;
 mod sessions;
 mod turns;
 
@@ -15,6 +16,8 @@ struct Wire {
     host: Vec<Value>,
     agent: Vec<Value>,
     other: Vec<Effect>,
+    /// The lines to both sides, in order.
+    all: Vec<Value>,
 }
 
 impl Wire {
@@ -30,7 +33,8 @@ impl Wire {
             now
         };
         let adapter = Adapter::new(settings, ids, clock);
-        let mut wire = Wire { adapter, host: Vec::new(), agent: Vec::new(), other: Vec::new() };
+        let mut wire =
+            Wire { adapter, host: Vec::new(), agent: Vec::new(), other: Vec::new(), all: Vec::new() };
         wire.collect();
         wire
     }
@@ -59,10 +63,15 @@ impl Wire {
                     let frame = FrameRef::from_json(&line).unwrap();
                     let is_lifecycle = frame.type_name().as_deref() == Some("command_lifecycle");
                     assert!(frame.kind() != Kind::Unknown || is_lifecycle, "{line}");
-                    self.host
-                        .push(serde_json::from_str(&line).unwrap_or_else(|_| json!({"unreadable": line})));
+                    let line = serde_json::from_str(&line).unwrap_or_else(|_| json!({"unreadable": line}));
+                    self.all.push(json!({"host": line}));
+                    self.host.push(line);
                 }
-                Effect::ToAgent(line) => self.agent.push(serde_json::from_str(&line).unwrap()),
+                Effect::ToAgent(line) => {
+                    let line: Value = serde_json::from_str(&line).unwrap();
+                    self.all.push(json!({"agent": line}));
+                    self.agent.push(line);
+                }
                 other => self.other.push(other),
             }
         }
