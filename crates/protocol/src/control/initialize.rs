@@ -174,3 +174,21 @@ impl HookMatcher {
         HookMatcher { matcher: Some(matcher.into()), ..HookMatcher::every(hook_callback_ids) }
     }
 }
+
+impl SlashCommand {
+    /// A command, in the form of the CLI, which writes empty texts too.
+    pub fn new(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        argument_hint: impl Into<String>,
+    ) -> Self {
+        let mut command = SlashCommand {
+            name: name.into(),
+            description: description.into(),
+            argument_hint: argument_hint.into(),
+            ..SlashCommand::default()
+        };
+        command.extra.keep("\"description\":\"\",\"argumentHint\":\"\"");
+        command
+    }
+}

@@ -65,6 +65,24 @@ object! {
     }
 }
 
+impl ModelInfo {
+    /// A model, in the form of the CLI, which writes empty texts too.
+    pub fn new(
+        value: impl Into<String>,
+        display_name: impl Into<String>,
+        description: impl Into<String>,
+    ) -> Self {
+        let mut model = ModelInfo {
+            value: value.into(),
+            display_name: display_name.into(),
+            description: description.into(),
+            ..ModelInfo::default()
+        };
+        model.extra.keep("\"displayName\":\"\",\"description\":\"\"");
+        model
+    }
+}
+
 impl SetModel {
     /// Changes to this model, or to the default.
     pub fn new(model: Option<String>) -> Self {

@@ -33,6 +33,15 @@ impl ApiMessage {
     pub fn new(role: impl Into<String>, content: impl Into<Content>) -> Self {
         ApiMessage { role: role.into(), content: content.into(), ..ApiMessage::default() }
     }
+
+    /// A part of a response of the model, in the form of the API: the reason why it stopped comes later.
+    pub fn response(id: impl Into<String>, model: impl Into<String>, content: impl Into<Content>) -> Self {
+        let mut message = ApiMessage::new("assistant", content);
+        message.id = Some(id.into());
+        message.model = Some(model.into());
+        message.extra.keep("\"type\":\"message\",\"stop_reason\":null,\"stop_sequence\":null");
+        message
+    }
 }
 
 impl WireObject for ApiMessage {
@@ -129,6 +138,15 @@ object! {
         opt canonical_model: String as "canonicalModel",
         opt provider: String,
         opt cost_basis: String as "costBasis",
+    }
+}
+
+impl UsageInfo {
+    /// Token counts without cached input, in the form of the API, which writes counts of zero too.
+    pub fn new(input_tokens: u64, output_tokens: u64) -> Self {
+        let mut usage = UsageInfo { input_tokens, output_tokens, ..UsageInfo::default() };
+        usage.extra.keep("\"input_tokens\":0,\"output_tokens\":0");
+        usage
     }
 }
 

@@ -146,6 +146,15 @@ object! {
     }
 }
 
+impl AssistantMessage {
+    /// A message of the main conversation, in the form of the CLI.
+    pub fn new(message: ApiMessage) -> Self {
+        let mut assistant = AssistantMessage { message, ..AssistantMessage::default() };
+        assistant.extra.keep_null("parent_tool_use_id");
+        assistant
+    }
+}
+
 open_string! {
     /// Kind of API error, on frames that the client wrote in the model's place.
     pub struct AssistantError {

@@ -6,6 +6,7 @@
 mod api;
 mod assistant;
 mod content;
+mod ids;
 mod other;
 mod result;
 mod system;
@@ -31,6 +32,7 @@ pub use content::{
     ServerToolResultKind, ServerToolUse, Source, ToolReference,
 };
 pub(crate) use content::{read_block, write_block};
+pub use ids::MessageIds;
 pub use other::{
     ActiveGoal, AuthStatus, ControlCancelRequest, ConversationReset, Goal, KeepAlive, PartialMessage,
     PromptSuggestion, RateLimitDetails, RateLimitInfo, RateLimitStatus, RateLimitType, StreamEvent,

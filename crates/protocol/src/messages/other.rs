@@ -167,6 +167,13 @@ fn adopt<T: Wire>(field: &mut Option<T>, extra: &mut Extra, key: &str) {
 }
 
 impl PartialMessage {
+    /// An event of the main conversation, in the form of the CLI.
+    pub fn new(event: Event) -> Self {
+        let mut partial = PartialMessage { event, ..PartialMessage::default() };
+        partial.extra.keep_null("parent_tool_use_id");
+        partial
+    }
+
     /// A delta in the shape of nearly all frames of a stream, read from the positions noted by decoding.
     ///
     /// Returns `None` for anything unusual; the frame is then read like any other.

@@ -1,6 +1,7 @@
 //! Streamed answers: events of the Messages API, and the message that they form.
 
 mod accumulator;
+mod compose;
 mod event;
 
 pub use accumulator::Accumulator;

@@ -442,6 +442,15 @@ open_string! {
     }
 }
 
+impl Status {
+    /// The activity, in the form of the CLI, which writes `null` if there is none.
+    pub fn of(activity: Option<&str>) -> Self {
+        let mut status = Status { status: activity.map(str::to_owned), ..Status::default() };
+        status.extra.keep_null("status");
+        status
+    }
+}
+
 impl TaskStatus {
     /// True if a task in this state has ended.
     pub fn is_terminal(&self) -> bool {

@@ -9,6 +9,7 @@ mod view;
 
 use serde_json::Value;
 
+use super::ids::{self, MessageIds};
 use super::result::tree;
 use crate::json::wire::{ObjectOut, WireObject, read_object};
 use crate::json::{Cursor, Misfit, Raw, Reading, Wire, object};
@@ -100,6 +101,15 @@ macro_rules! system_messages {
                     }
                     $( $subtype => read_object(cursor, reading, TAKEN).map(SystemMessage::$Variant), )+
                     _ => Err(Misfit { path: "subtype".to_owned(), expected: "a known subtype", found: subtype.to_owned() }),
+                }
+            }
+
+            /// The ids of the message. The start of a turn is made with them.
+            pub(super) fn ids_mut(&mut self) -> Option<MessageIds<'_>> {
+                match self {
+                    SystemMessage::Compacted(body) => Some(ids::of(&mut body.session_id, &mut body.uuid)),
+                    $( SystemMessage::$Variant(body) => Some(ids::of(&mut body.session_id, &mut body.uuid)), )+
+                    SystemMessage::Init { .. } | SystemMessage::CompactBoundary => None,
                 }
             }
 
@@ -224,6 +234,16 @@ impl SystemView<'_> {
 }
 
 impl SystemMessage {
+    /// Start of a turn of a session without tools and MCP servers.
+    pub fn init(session_id: impl Into<String>, details: &InitDetails) -> Self {
+        SystemMessage::Init {
+            session_id: session_id.into(),
+            tools: Vec::new(),
+            mcp_servers: Vec::new(),
+            extra: serde_json::to_value(details).unwrap_or_default(),
+        }
+    }
+
     /// Further fields of `system/init`; `None` for other subtypes.
     pub fn init_details(&self) -> Option<InitDetails> {
         let SystemMessage::Init { extra, .. } = self else {
