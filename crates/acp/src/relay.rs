@@ -23,7 +23,7 @@ pub struct Relay {
     /// Name of this relay, for idempotency keys.
     name: String,
     /// The editor's `initialize`, repeated on each connection.
-    initialize: Option<String>,
+    initialize: Option<Value>,
     /// Sessions that the editor has opened.
     sessions: BTreeMap<String, RelaySession>,
     /// Requests of the editor without a response, in their order.
@@ -155,7 +155,7 @@ impl Relay {
             return Err(rpc::response(Some(&id), &Err(error)));
         }
         if method == "initialize" {
-            self.initialize = params.is_object().then(|| params.to_string());
+            self.initialize = Some(params.clone()).filter(Value::is_object);
         }
         let text = |key: &str| params[key].as_str().map(str::to_owned);
         let call = KeptCall { id, method, session: text("sessionId"), cwd: text("cwd"), line: line.clone() };
@@ -290,8 +290,7 @@ impl Relay {
         let mut lines = Vec::new();
         let asks_now = self.calls.iter().any(|call| call.method == "initialize");
         if let Some(params) = self.initialize.as_ref().filter(|_| !asks_now) {
-            let params = serde_json::from_str(params).unwrap_or_default();
-            lines.push(rpc::request(&Id::of_text(&format!("{OWN}initialize")), "initialize", &params));
+            lines.push(rpc::request(&Id::of_text(&format!("{OWN}initialize")), "initialize", params));
         }
         lines.extend(
             self.calls.iter().filter(|call| call.method == "initialize").map(|call| call.line.clone()),

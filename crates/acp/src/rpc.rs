@@ -1,8 +1,8 @@
 //! JSON-RPC messages of the protocol, one per line or WebSocket message.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 
 /// Id of a request. Its text is kept as it was sent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -97,7 +97,7 @@ impl RpcError {
 
     /// An error with a hint.
     pub fn new(code: i64, message: impl Into<String>, hint: &str) -> Self {
-        let data = (!hint.is_empty()).then(|| json!({"hint": hint}));
+        let data = (!hint.is_empty()).then(|| Value::from_iter([("hint", hint)]));
         RpcError { code, message: message.into(), data }
     }
 
@@ -180,25 +180,33 @@ fn or_empty(params: Box<RawValue>) -> Box<RawValue> {
 
 /// The response to a request.
 pub fn response(id: Option<&Id>, result: &Result<Value, RpcError>) -> String {
-    let id = id.map_or("null", Id::as_json);
     match result {
-        Ok(result) => format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#),
-        Err(error) => {
-            let error = serde_json::to_string(error).unwrap_or_default();
-            format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#)
-        }
+        Ok(result) => success(id, result),
+        Err(error) => failure(id, error),
     }
 }
 
+/// The response to a request that succeeded.
+pub(crate) fn success(id: Option<&Id>, result: &impl Serialize) -> String {
+    let id = id.map_or("null", Id::as_json);
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{}}}"#, json(result))
+}
+
+/// The response to a request that failed.
+pub(crate) fn failure(id: Option<&Id>, error: &RpcError) -> String {
+    let id = id.map_or("null", Id::as_json);
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{}}}"#, json(error))
+}
+
 /// A request.
-pub fn request(id: &Id, method: &str, params: &Value) -> String {
+pub fn request(id: &Id, method: &str, params: &impl Serialize) -> String {
+    let params = json(params);
     format!(r#"{{"jsonrpc":"2.0","id":{},"method":"{method}","params":{params}}}"#, id.as_json())
 }
 
 /// A notification.
 pub fn notification(method: &str, params: &impl Serialize) -> String {
-    let params = serde_json::to_string(params).unwrap_or_default();
-    [r#"{"jsonrpc":"2.0","method":""#, method, r#"","params":"#, &params, "}"].concat()
+    [r#"{"jsonrpc":"2.0","method":""#, method, r#"","params":"#, &json(params), "}"].concat()
 }
 
 /// The notification that a request of ours needs no answer any more.
@@ -206,8 +214,15 @@ pub fn cancel_request(id: &Id) -> String {
     format!(r#"{{"jsonrpc":"2.0","method":"$/cancel_request","params":{{"requestId":{}}}}}"#, id.as_json())
 }
 
+/// A part of a message as JSON. Parts are maps with texts as keys, which always have a JSON form.
+fn json(part: &impl Serialize) -> String {
+    serde_json::to_string(part).unwrap_or_default()
+}
+
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

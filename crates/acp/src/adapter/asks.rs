@@ -1,11 +1,21 @@
 //! Requests to the host: permissions and forms.
 
-use serde_json::{Value, json};
+use agent_client_protocol_schema::v1 as acp;
+use serde_json::Value;
+use tidings_protocol::control::{
+    Call, CanUseTool, ControlOutcome, ControlRequest, Elicitation, ElicitationAction, ElicitationAnswer,
+    Success,
+};
+use tidings_protocol::json::Json;
+use tidings_protocol::messages::{Content, ControlCancelRequest, Message};
+use tidings_protocol::permissions::{
+    Allow, PermissionBehavior, PermissionResult, PermissionRule, PermissionUpdate,
+};
 
 use super::effect::{Effect, FileRequest, TerminalRequest};
 use super::frames::{items, text};
 use super::state::Adapter;
-use super::tools;
+use super::tools::{self, ToolUse};
 use crate::limits::ASKS_MAX;
 use crate::rpc::{Id, RpcError};
 
@@ -21,11 +31,11 @@ pub(super) struct Ask {
 #[derive(Debug, Clone, PartialEq)]
 enum Subject {
     /// A tool call of the agent, with the options that it offers.
-    Call { call: String, tool: (String, Value), options: Vec<Value> },
+    Call { call: String, tool: ToolUse, options: Vec<Value> },
     /// A file that the agent writes through us.
-    Write { tool_use_id: String, tool: (String, Value), request: FileRequest },
+    Write { tool_use_id: String, tool: ToolUse, request: FileRequest },
     /// A command that the agent runs through us.
-    Terminal { tool_use_id: String, tool: (String, Value), request: TerminalRequest },
+    Terminal { tool_use_id: String, tool: ToolUse, request: TerminalRequest },
     /// A form.
     Form,
 }
@@ -44,7 +54,7 @@ impl Adapter {
         let own = text(call, "toolCallId").to_owned();
         let options = items(params, "options").to_vec();
         if self.turn.as_ref().is_none_or(|turn| turn.is_cancelled) || self.asks.len() >= ASKS_MAX {
-            return self.respond(&id, &Ok(cancelled()));
+            return self.answer_agent(&id, &outcome(None));
         }
         let mut fields = call.clone();
         // The state of a call is not part of a request about it.
@@ -52,7 +62,7 @@ impl Adapter {
         self.update_call(&fields);
         self.show_call(&own);
         let Some(call) = self.turn.as_mut().and_then(|turn| turn.calls.get_mut(&own)) else {
-            return self.respond(&id, &Ok(cancelled()));
+            return self.answer_agent(&id, &outcome(None));
         };
         call.times_asked += 1;
         // The host is asked about the call as it is now, although it may have been shown in an earlier state.
@@ -62,116 +72,116 @@ impl Adapter {
             times => format!("{}.{times}", call.tool_use_id),
         };
         let title = call.facts.title.clone();
-        let suggestions: Vec<Value> =
-            option(&options, "allow_always").map(|always| suggestion(&tool.0, always)).into_iter().collect();
-        let request = json!({
-            "subtype": "can_use_tool", "tool_name": tool.0, "input": tool.1, "title": title,
-            "display_name": tool.0, "tool_use_id": tool_use_id, "permission_suggestions": suggestions,
-            "suppress_always_allow_rule": suggestions.is_empty(), "acp_options": options,
-        });
-        self.ask(Ask { id, subject: Subject::Call { call: own, tool, options } }, &request);
+        let always = option(&options, "allow_always").map(|always| suggestion(&tool.name, always));
+        let mut request = request_about(&tool, &tool_use_id, always.into_iter().collect());
+        request.title = Some(title);
+        request.extra.insert("acp_options", &Value::Array(options.clone()));
+        self.ask(Ask { id, subject: Subject::Call { call: own, tool, options } }, request);
     }
 
     /// Asks about a file that the agent writes through us.
     pub(super) fn ask_to_write(&mut self, request: FileRequest) {
-        let tool = ("Write".to_owned(), json!({"file_path": request.path, "content": request.content}));
-        let tool_use_id = self.show_own_call("write", &tool);
-        let body = own_request(&tool, &tool_use_id);
+        let tool = ToolUse::write(&request.path, &request.content);
+        let tool_use_id = self.show_own_call("write", tool.clone());
+        let body = request_about(&tool, &tool_use_id, Vec::new());
         let id = request.id.clone();
-        self.ask(Ask { id, subject: Subject::Write { tool_use_id, tool, request } }, &body);
+        self.ask(Ask { id, subject: Subject::Write { tool_use_id, tool, request } }, body);
     }
 
     /// Asks about a command that the agent runs through us.
     pub(super) fn ask_to_run(&mut self, id: Id, line: &str, request: TerminalRequest) {
-        let tool = ("Bash".to_owned(), json!({"command": line}));
-        let tool_use_id = self.show_own_call("terminal", &tool);
-        let body = own_request(&tool, &tool_use_id);
-        self.ask(Ask { id, subject: Subject::Terminal { tool_use_id, tool, request } }, &body);
+        let tool = ToolUse::bash(line, None);
+        let tool_use_id = self.show_own_call("terminal", tool.clone());
+        let body = request_about(&tool, &tool_use_id, Vec::new());
+        self.ask(Ask { id, subject: Subject::Terminal { tool_use_id, tool, request } }, body);
     }
 
     /// `elicitation/create`
     pub(super) fn ask_form(&mut self, id: Id, params: &Value) {
         if self.turn.as_ref().is_none_or(|turn| turn.is_cancelled) || self.asks.len() >= ASKS_MAX {
-            return self.respond(&id, &Ok(json!({"action": "cancel"})));
+            return self.answer_agent(&id, &ElicitationAnswer::cancel());
         }
-        let request = json!({
-            "subtype": "elicitation", "mcp_server_name": self.settings.name, "message": text(params, "message"),
-            "mode": text(params, "mode"), "requested_schema": params["requestedSchema"],
-            "url": params["url"], "elicitation_id": params["elicitationId"],
-        });
-        self.ask(Ask { id, subject: Subject::Form }, &request);
+        let mut request = Elicitation::default();
+        request.mcp_server_name.clone_from(&self.settings.name);
+        text(params, "message").clone_into(&mut request.message);
+        request.mode = Some(text(params, "mode").into());
+        request.requested_schema = Some(Json::from(&params["requestedSchema"]));
+        // Members without a value are written, too.
+        request.extra.insert("message", &String::new());
+        request.extra.insert("url", &params["url"]);
+        request.extra.insert("elicitation_id", &params["elicitationId"]);
+        self.ask(Ask { id, subject: Subject::Form }, request);
     }
 
     /// Shows a call that we make for the agent. Returns its id.
-    fn show_own_call(&mut self, kind: &str, tool: &(String, Value)) -> String {
+    fn show_own_call(&mut self, kind: &str, tool: ToolUse) -> String {
         self.made += 1;
         let id = format!("{kind}-{}-{}", self.turns_begun, self.made);
         self.show_held_calls();
-        self.emit_call(&id, &tool.0, &tool.1);
+        self.emit_call(&id, tool);
         id
     }
 
-    fn ask(&mut self, ask: Ask, request: &Value) {
+    fn ask(&mut self, ask: Ask, request: impl Into<Call>) {
         let request_id = (self.ids)();
         self.asks.insert(request_id.clone(), ask);
-        let frame = json!({"type": "control_request", "request_id": request_id, "request": request});
-        self.out.push(Effect::ToHost(frame.to_string()));
+        self.send(&Message::ControlRequest { request_id, request: ControlRequest::new(request) });
     }
 
     /// The host has answered a request.
-    pub(super) fn host_answered(&mut self, response: &Value) {
-        let Some(ask) = self.asks.remove(text(response, "request_id")) else { return };
-        // Anything but a clear permission is a denial.
-        let body = if text(response, "subtype") == "success" { &response["response"] } else { &Value::Null };
-        let is_allowed = text(body, "behavior") == "allow";
-        let Ask { id, subject } = ask;
+    pub(super) fn host_answered(&mut self, request_id: &str, outcome: ControlOutcome) {
+        let Some(Ask { id, subject }) = self.asks.remove(request_id) else { return };
+        let ControlOutcome::Success(answer) = outcome else {
+            return self.take_answer(&id, subject, &Success::default());
+        };
+        self.take_answer(&id, subject, &answer);
+    }
+
+    /// Takes the body of an answer. Anything but a clear permission is a denial.
+    fn take_answer(&mut self, id: &Id, subject: Subject, answer: &Success) {
+        if subject == Subject::Form {
+            return self.answer_agent(id, &form_answer(answer));
+        }
+        let decision = answer.reply::<CanUseTool>().unwrap_or_else(|_| PermissionResult::deny(""));
         match subject {
             Subject::Call { call, tool, options } => {
-                let outcome = self.outcome(&call, &tool, &options, body);
-                self.respond(&id, &Ok(outcome));
+                let chosen = self.chosen(&call, &tool, &options, &decision);
+                self.answer_agent(id, &outcome(chosen));
             }
             Subject::Write { tool_use_id, tool, request } => {
-                if is_allowed && is_unchanged(body, &tool.1) {
-                    self.performed.insert(id.as_json().to_owned(), tool_use_id);
+                if self.may_perform(id, &tool_use_id, &tool, &decision) {
                     self.out.push(Effect::WriteFile(request));
-                } else {
-                    self.deny_own(&id, &tool_use_id, &tool, body);
                 }
             }
             Subject::Terminal { tool_use_id, tool, request } => {
-                if is_allowed && is_unchanged(body, &tool.1) {
-                    self.performed.insert(id.as_json().to_owned(), tool_use_id);
+                if self.may_perform(id, &tool_use_id, &tool, &decision) {
                     self.out.push(Effect::Terminal(request));
-                } else {
-                    self.deny_own(&id, &tool_use_id, &tool, body);
                 }
             }
-            Subject::Form => {
-                let action = match text(body, "action") {
-                    "accept" => json!({"action": "accept", "content": body["content"]}),
-                    "decline" => json!({"action": "decline"}),
-                    _ => json!({"action": "cancel"}),
-                };
-                self.respond(&id, &Ok(action));
-            }
+            Subject::Form => {}
         }
-        if body["interrupt"] == true {
+        if matches!(decision, PermissionResult::Deny(deny) if deny.interrupt == Some(true)) {
             self.cancel_turn();
         }
     }
 
     /// The option of the agent that an answer means.
-    fn outcome(&mut self, own: &str, tool: &(String, Value), options: &[Value], body: &Value) -> Value {
-        let tool_use_id =
-            self.turn.as_ref().and_then(|turn| turn.calls.get(own)).map(|call| call.tool_use_id.clone());
-        let wants_always = !items(body, "updatedPermissions").is_empty();
-        let chosen = match text(body, "behavior") {
-            "allow" if !is_unchanged(body, &tool.1) => {
+    fn chosen<'a>(
+        &mut self,
+        own: &str,
+        tool: &ToolUse,
+        options: &'a [Value],
+        decision: &PermissionResult,
+    ) -> Option<&'a Value> {
+        let chosen = match decision {
+            PermissionResult::Allow(allow) if !is_unchanged(allow, &tool.input) => {
                 self.inform("This agent does not take a changed input, so the call is rejected");
                 None
             }
-            "allow" if wants_always => option(options, "allow_always"),
-            "allow" => {
+            PermissionResult::Allow(allow) if allow.updated_permissions.iter().flatten().next().is_some() => {
+                option(options, "allow_always")
+            }
+            PermissionResult::Allow(_) => {
                 let once = option(options, "allow_once");
                 if once.is_none() {
                     self.inform("This agent offers no permission for one call only, so the call is rejected");
@@ -180,13 +190,35 @@ impl Adapter {
             }
             _ => None,
         };
-        if let Some(chosen) = chosen {
+        if chosen.is_some() {
             self.note_allowances(own);
-            return selected(chosen);
+            return chosen;
         }
-        self.note_denial(&tool_use_id.unwrap_or_default(), &tool.0, &tool.1);
-        let rejected = option(options, "reject_once").or_else(|| option(options, "reject_always"));
-        rejected.map_or_else(cancelled, selected)
+        let call = self.turn.as_ref().and_then(|turn| turn.calls.get(own));
+        let tool_use_id = call.map(|call| call.tool_use_id.clone()).unwrap_or_default();
+        self.note_denial(&tool_use_id, tool);
+        option(options, "reject_once").or_else(|| option(options, "reject_always"))
+    }
+
+    /// True if the host allows exactly this call that we make for the agent. Refuses the request otherwise.
+    fn may_perform(
+        &mut self,
+        id: &Id,
+        tool_use_id: &str,
+        tool: &ToolUse,
+        decision: &PermissionResult,
+    ) -> bool {
+        if matches!(decision, PermissionResult::Allow(allow) if is_unchanged(allow, &tool.input)) {
+            self.performed.insert(id.as_json().to_owned(), tool_use_id.to_owned());
+            return true;
+        }
+        let why = decision.message().filter(|why| !why.is_empty()).unwrap_or("The user denied it");
+        self.note_denial(tool_use_id, tool);
+        if self.turn.is_some() {
+            self.emit_result(tool_use_id, &Content::text(why), true);
+        }
+        self.refuse_agent(id, &RpcError::new(RpcError::INVALID_REQUEST, why, ""));
+        false
     }
 
     fn note_allowances(&mut self, own: &str) {
@@ -211,23 +243,13 @@ impl Adapter {
         })
     }
 
-    fn deny_own(&mut self, id: &Id, tool_use_id: &str, tool: &(String, Value), body: &Value) {
-        let why = body["message"].as_str().filter(|why| !why.is_empty()).unwrap_or("The user denied it");
-        self.note_denial(tool_use_id, &tool.0, &tool.1);
-        if self.turn.is_some() {
-            self.emit_result(tool_use_id, &json!(why), true);
-        }
-        let error = RpcError::new(RpcError::INVALID_REQUEST, why, "");
-        self.respond(id, &Err(error));
-    }
-
     /// Withdraws a request that the agent does not need any more.
     pub(super) fn withdraw_ask(&mut self, id: &Id) {
         let found = self.asks.iter().find(|(_, ask)| ask.id == *id).map(|(request, _)| request.clone());
         if let Some(request) = found {
             self.cancel_ask(&request);
             let error = RpcError::new(RpcError::CANCELLED, "The request was cancelled", "");
-            self.respond(id, &Err(error));
+            self.refuse_agent(id, &error);
         }
     }
 
@@ -236,31 +258,36 @@ impl Adapter {
         let open: Vec<String> = self.asks.keys().cloned().collect();
         for request in open {
             if let Some(ask) = self.cancel_ask(&request) {
-                let answer = match &ask.subject {
-                    Subject::Call { .. } => Ok(cancelled()),
-                    Subject::Form => Ok(json!({"action": "cancel"})),
+                match &ask.subject {
+                    Subject::Call { .. } => self.answer_agent(&ask.id, &outcome(None)),
+                    Subject::Form => self.answer_agent(&ask.id, &ElicitationAnswer::cancel()),
                     Subject::Write { .. } | Subject::Terminal { .. } => {
-                        Err(RpcError::new(RpcError::CANCELLED, "The turn was cancelled", ""))
+                        let error = RpcError::new(RpcError::CANCELLED, "The turn was cancelled", "");
+                        self.refuse_agent(&ask.id, &error);
                     }
-                };
-                self.respond(&ask.id, &answer);
+                }
             }
         }
     }
 
     fn cancel_ask(&mut self, request: &str) -> Option<Ask> {
         let ask = self.asks.remove(request)?;
-        let frame = json!({"type": "control_cancel_request", "request_id": request});
-        self.out.push(Effect::ToHost(frame.to_string()));
+        let mut withdrawal = ControlCancelRequest::default();
+        request.clone_into(&mut withdrawal.request_id);
+        self.send(&Message::ControlCancelRequest(withdrawal));
         Some(ask)
     }
 }
 
-fn own_request(tool: &(String, Value), tool_use_id: &str) -> Value {
-    json!({
-        "subtype": "can_use_tool", "tool_name": tool.0, "input": tool.1, "display_name": tool.0,
-        "tool_use_id": tool_use_id, "permission_suggestions": [], "suppress_always_allow_rule": true,
-    })
+/// The request about a call, with the rules that would make it unnecessary.
+fn request_about(tool: &ToolUse, tool_use_id: &str, suggestions: Vec<PermissionUpdate>) -> CanUseTool {
+    let mut request = CanUseTool::new(&*tool.name, Json::from(&tool.input), tool_use_id);
+    request.display_name = Some(tool.name.clone());
+    request.suppress_always_allow_rule = Some(suggestions.is_empty());
+    // An empty list is written, too.
+    request.extra.insert("permission_suggestions", &suggestions);
+    request.permission_suggestions = suggestions;
+    request
 }
 
 /// The first option of a kind.
@@ -268,22 +295,37 @@ fn option<'a>(options: &'a [Value], kind: &str) -> Option<&'a Value> {
     options.iter().find(|option| text(option, "kind") == kind && option["optionId"].is_string())
 }
 
-fn selected(option: &Value) -> Value {
-    json!({"outcome": {"outcome": "selected", "optionId": option["optionId"]}})
+/// The answer that chooses an option, or none.
+fn outcome(chosen: Option<&Value>) -> acp::RequestPermissionResponse {
+    acp::RequestPermissionResponse::new(match chosen {
+        Some(option) => {
+            let id = text(option, "optionId").to_owned();
+            acp::RequestPermissionOutcome::Selected(acp::SelectedPermissionOutcome::new(id))
+        }
+        None => acp::RequestPermissionOutcome::Cancelled,
+    })
 }
 
-fn cancelled() -> Value {
-    json!({"outcome": {"outcome": "cancelled"}})
+/// The answer to a form, whose JSON is the same on both sides.
+fn form_answer(answer: &Success) -> ElicitationAnswer {
+    match answer.reply::<Elicitation>() {
+        Ok(given) if given.action == ElicitationAction::ACCEPT => {
+            ElicitationAnswer::accept(given.content.unwrap_or_default())
+        }
+        Ok(given) if given.action == ElicitationAction::DECLINE => ElicitationAnswer::decline(),
+        _ => ElicitationAnswer::cancel(),
+    }
 }
 
 /// The agent's "always" as a rule, which people see before they choose it. The agent keeps the actual rule.
-fn suggestion(tool: &str, option: &Value) -> Value {
-    let rule = json!({"toolName": tool, "ruleContent": text(option, "name")});
+fn suggestion(tool: &str, option: &Value) -> PermissionUpdate {
+    let rule = PermissionRule::matching(tool, text(option, "name"));
     // The destination tells the host that the text is a description, and not a rule of Claude Code.
-    json!({"type": "addRules", "rules": [rule], "behavior": "allow", "destination": "agent"})
+    PermissionUpdate::add_rules(vec![rule], PermissionBehavior::ALLOW, "agent".into())
 }
 
 /// True if an answer leaves the input as it was.
-fn is_unchanged(body: &Value, input: &Value) -> bool {
-    body.get("updatedInput").is_none_or(|updated| updated.is_null() || updated == input)
+fn is_unchanged(allow: &Allow, input: &Value) -> bool {
+    let updated = allow.updated_input.as_ref().filter(|updated| !updated.raw().is_null());
+    updated.is_none_or(|updated| *updated == Json::from(input))
 }

@@ -1,6 +1,7 @@
 //! Tool calls of the running turn.
 
-use serde_json::{Value, json};
+use serde_json::Value;
+use tidings_protocol::messages::{Content, ContentBlock, Image};
 
 use super::frames::{items, text};
 use super::state::Adapter;
@@ -14,8 +15,8 @@ pub(super) struct ToolCall {
     /// Its id for the host.
     pub(super) tool_use_id: String,
     pub(super) facts: CallFacts,
-    /// The name and input that the host knows, once it does.
-    pub(super) shown: Option<(String, Value)>,
+    /// True once the host knows its name and input.
+    is_shown: bool,
     output: Option<Value>,
     is_ended: bool,
     /// Times that the agent asked about it.
@@ -55,8 +56,8 @@ impl Adapter {
         if is_ended || status == "in_progress" || has_input || has_content {
             self.show_call(&own);
         } else if is_new {
-            let (id, name) = (call.tool_use_id.clone(), tools::tool(&call.facts).0);
-            self.announce_call(&id, &name);
+            let (id, name) = (call.tool_use_id.clone(), tools::tool(&call.facts).name);
+            self.announce_call(&id, name);
         }
         if is_ended {
             self.end_call(&own, status == "failed");
@@ -75,19 +76,17 @@ impl Adapter {
     /// Shows a call with its input, once.
     pub(super) fn show_call(&mut self, own: &str) {
         let Some(call) = self.turn.as_mut().and_then(|turn| turn.calls.get_mut(own)) else { return };
-        if call.shown.is_some() {
+        if std::mem::replace(&mut call.is_shown, true) {
             return;
         }
-        let (name, input) = tools::tool(&call.facts);
-        call.shown = Some((name.clone(), input.clone()));
-        let id = call.tool_use_id.clone();
-        self.emit_call(&id, &name, &input);
+        let (id, tool) = (call.tool_use_id.clone(), tools::tool(&call.facts));
+        self.emit_call(&id, tool);
     }
 
     /// Shows the calls whose input did not come.
     pub(super) fn show_held_calls(&mut self) {
         let Some(turn) = &self.turn else { return };
-        let held = turn.calls.iter().filter(|(_, call)| call.shown.is_none());
+        let held = turn.calls.iter().filter(|(_, call)| !call.is_shown);
         let held: Vec<String> = held.map(|(own, _)| own.clone()).collect();
         for own in held {
             self.show_call(&own);
@@ -131,40 +130,43 @@ impl ToolCall {
     }
 
     /// The result of the call: its content, or else its raw output.
-    fn result(&self) -> Value {
-        let shown: Vec<Value> = self.facts.content.iter().filter_map(result_block).collect();
+    fn result(&self) -> Content {
+        let shown: Vec<ContentBlock> = self.facts.content.iter().filter_map(result_block).collect();
         if !shown.is_empty() {
-            return json!(shown);
+            return shown.into();
         }
-        match &self.output {
-            Some(Value::String(output)) => json!(bounded(output)),
-            Some(output) => json!(bounded(&raw_text(output))),
-            None => json!(""),
-        }
+        Content::text(match &self.output {
+            Some(Value::String(output)) => bounded(output),
+            Some(output) => bounded(&raw_text(output)),
+            None => String::new(),
+        })
     }
 }
 
 /// A part of a result; differences are part of the call.
-fn result_block(content: &Value) -> Option<Value> {
-    match text(content, "type") {
+fn result_block(content: &Value) -> Option<ContentBlock> {
+    let text = match text(content, "type") {
         "content" => {
             let block = &content["content"];
-            Some(match text(block, "type") {
-                "text" => json!({"type": "text", "text": bounded(text(block, "text"))}),
-                "image" => {
-                    let source =
-                        json!({"type": "base64", "media_type": block["mimeType"], "data": block["data"]});
-                    json!({"type": "image", "source": source})
-                }
-                "resource_link" => {
-                    json!({"type": "text", "text": format!("[{}]({})", text(block, "name"), text(block, "uri"))})
-                }
-                _ => json!({"type": "text", "text": bounded(&block.to_string())}),
-            })
+            match text(block, "type") {
+                "text" => bounded(text(block, "text")),
+                "image" => return Some(ContentBlock::Image(image(block))),
+                "resource_link" => format!("[{}]({})", text(block, "name"), text(block, "uri")),
+                _ => bounded(&block.to_string()),
+            }
         }
-        "diff" => None,
-        _ => Some(json!({"type": "text", "text": bounded(&content.to_string())})),
-    }
+        "diff" => return None,
+        _ => bounded(&content.to_string()),
+    };
+    Some(ContentBlock::Text { text })
+}
+
+fn image(block: &Value) -> Image {
+    let mut image = Image::default();
+    "base64".clone_into(&mut image.source.kind);
+    image.source.media_type = block["mimeType"].as_str().map(str::to_owned);
+    image.source.data = block["data"].as_str().map(str::to_owned);
+    image
 }
 
 /// The text in a raw output, in the members that agents use for it, or its JSON.

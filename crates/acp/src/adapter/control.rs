@@ -1,119 +1,143 @@
 //! Control requests of the host.
 
-use serde_json::{Value, json};
+use agent_client_protocol_schema::v1 as acp;
+use serde::Serialize;
+use serde_json::Value;
+use tidings_protocol::control::{
+    Ack, Call, CancelAsyncMessageReply, ControlOutcome, ControlResponse, ErrorCode, Failure,
+    InterruptReceipt, McpStatusReply, Success,
+};
+use tidings_protocol::json::{Raw, Text};
+use tidings_protocol::messages::{Message, Status, SystemMessage, Unknown};
 
 use super::effect::Effect;
-use super::frames::text;
 use super::modes::mode_for;
 use super::options::OPTIONS_SETTING;
-use super::state::{Adapter, OutgoingCall};
+use super::state::{Adapter, OutgoingCall, SettingChange};
 use crate::rpc::{self, RpcError};
 
+/// The request that ends a session, which the vendor does not publish.
+const END_SESSION: &str = "end_session";
+
 impl Adapter {
-    pub(super) fn control(&mut self, id: &Value, request: &Value) {
-        match text(request, "subtype") {
-            "initialize" => {
-                self.handshake = Some(id.clone());
-                if let Some(text) = request["appendSystemPrompt"].as_str().filter(|_| self.session.is_none())
-                {
-                    self.settings.append_system_prompt = Some(text.to_owned());
+    pub(super) fn control(&mut self, id: &str, call: Call) {
+        match call {
+            Call::Initialize(given) => {
+                self.handshake = Some(id.to_owned());
+                if given.append_system_prompt.is_some() && self.session.is_none() {
+                    self.settings.append_system_prompt = given.append_system_prompt;
                 }
                 self.answer_handshake();
             }
-            "interrupt" => {
-                self.succeed(id, &json!({"still_queued": []}));
+            Call::Interrupt(_) => {
+                let mut receipt = InterruptReceipt::default();
+                receipt.still_queued = Some(Vec::new());
+                self.succeed(id, &receipt);
                 self.cancel_turn();
             }
-            "set_permission_mode" => self.set_mode(id, text(request, "mode")),
-            "set_model" => self.set_model(id, request["model"].as_str()),
-            "apply_flag_settings" => self.apply_settings(id, &request["settings"]),
-            "list_models" => {
-                let choices = &self.choices;
-                let all = json!({
-                    "models": choices.models(), "modes": choices.modes(), "options": choices.options(),
-                });
-                self.succeed(id, &all);
+            Call::SetPermissionMode(set) => self.set_mode(id, set.mode.as_str()),
+            Call::SetModel(set) => self.set_model(id, set.model),
+            Call::ApplyFlagSettings(apply) => self.apply_settings(id, apply.settings.raw()),
+            Call::ListModels(_) => {
+                let offer = self.choices.offer();
+                self.succeed(id, &offer);
             }
-            "mcp_status" => self.succeed(id, &json!({"mcpServers": []})),
-            "cancel_async_message" => {
-                let uuid = text(request, "message_uuid");
+            Call::McpStatus(_) => {
+                let mut status = McpStatusReply::default();
+                // The empty list is written, too.
+                status.extra.insert("mcpServers", &status.mcp_servers);
+                self.succeed(id, &status);
+            }
+            Call::CancelAsyncMessage(cancel) => {
+                let uuid = &*cancel.message_uuid;
                 let before = self.queue.len();
                 self.queue.retain(|prompt| prompt.uuid.as_deref() != Some(uuid));
-                let is_cancelled = self.queue.len() < before;
-                if is_cancelled {
+                let mut reply = CancelAsyncMessageReply::default();
+                reply.cancelled = self.queue.len() < before;
+                if reply.cancelled {
                     self.lifecycle(Some(uuid), "cancelled");
                 }
-                self.succeed(id, &json!({"cancelled": is_cancelled}));
+                // "No" is written, too.
+                reply.extra.insert("cancelled", &reply.cancelled);
+                self.succeed(id, &reply);
             }
-            "end_session" => {
-                self.succeed(id, &json!({}));
+            Call::Unknown(unknown) if unknown.subtype == END_SESSION => {
+                self.succeed(id, &Ack::default());
                 self.out.push(Effect::Exit(0));
             }
             other => {
-                let error = format!("This agent does not support the request `{other}`");
-                self.refuse(id, &error, "unsupported_request");
+                let error = format!("This agent does not support the request `{}`", other.subtype());
+                self.refuse(id, &error, ErrorCode::UNSUPPORTED_REQUEST);
             }
         }
     }
 
-    fn set_mode(&mut self, id: &Value, mode: &str) {
-        let Some(own) = mode_for(&self.choices, mode) else {
-            return self.refuse(id, &self.choices.no_mode(mode), "invalid_mode");
-        };
-        let (method, params) = self.choices.set_mode(&own, self.session.as_deref());
-        let response = json!({"mode": mode, "own": own});
-        self.call(method, &params, OutgoingCall::Setting { request: id.clone(), response });
+    /// Refuses a request whose members do not fit. Other messages of an unknown kind are ignored.
+    pub(super) fn refuse_unreadable(&mut self, message: &Unknown) {
+        let id = message.raw.raw().get("request_id").and_then(Raw::text).map(Text::get);
+        if let (Some("control_request"), Some(id), Some(reason)) =
+            (message.kind.as_deref(), id, &message.reason)
+        {
+            self.refuse(&id, &format!("The request cannot be read: {reason}"), ErrorCode::INVALID_REQUEST);
+        }
     }
 
-    fn set_model(&mut self, id: &Value, model: Option<&str>) {
+    fn set_mode(&mut self, id: &str, mode: &str) {
+        let Some(own) = mode_for(&self.choices, mode) else {
+            return self.refuse(id, &self.choices.no_mode(mode), ErrorCode::INVALID_MODE);
+        };
+        let setting = self.choices.set_mode(&own, self.session_id());
+        let change = SettingChange::Mode { mode: mode.to_owned(), own };
+        self.call(setting.method(), &setting, OutgoingCall::Setting { request: id.to_owned(), change });
+    }
+
+    fn set_model(&mut self, id: &str, model: Option<String>) {
         let Some(model) = model.filter(|model| *model != "default") else {
-            return self.refuse(id, "This agent has no default model to return to", "invalid_request");
+            let error = "This agent has no default model to return to";
+            return self.refuse(id, error, ErrorCode::INVALID_REQUEST);
         };
-        let Some((method, params)) = self.choices.set_model(model, self.session.as_deref()) else {
-            return self.refuse(id, &self.choices.no_model(model), "invalid_request");
+        let Some(setting) = self.choices.set_model(&model, self.session_id()) else {
+            return self.refuse(id, &self.choices.no_model(&model), ErrorCode::INVALID_REQUEST);
         };
-        let response = json!({"model": model});
-        self.call(method, &params, OutgoingCall::Setting { request: id.clone(), response });
+        let change = SettingChange::Model { model };
+        self.call(setting.method(), &setting, OutgoingCall::Setting { request: id.to_owned(), change });
     }
 
     /// The agent has answered a change of the host.
     pub(super) fn setting_made(
         &mut self,
-        request: &Value,
-        response: &Value,
+        request: &str,
+        change: &SettingChange,
         result: Result<Value, RpcError>,
     ) {
         match result {
             Ok(answer) => {
-                if let Some(own) = response["own"].as_str() {
-                    self.choices.note_mode(own);
-                    text(response, "mode").clone_into(&mut self.host_mode);
-                }
-                if let Some(model) = response["model"].as_str() {
-                    self.choices.note_model(model);
-                }
-                if let (Some(id), Some(value)) = (response["option"].as_str(), response["value"].as_str()) {
-                    self.choices.note_option(id, value);
+                match change {
+                    SettingChange::Mode { mode, own } => {
+                        self.choices.note_mode(own);
+                        self.host_mode.clone_from(mode);
+                    }
+                    SettingChange::Model { model } => self.choices.note_model(model),
+                    SettingChange::Option { option, value } => self.choices.note_option(option, value),
                 }
                 let before = self.choices.options();
                 self.choices.read(&answer);
-                self.succeed(request, response);
+                self.succeed(request, change);
                 self.report_settings(before != self.choices.options());
             }
-            Err(error) => self.refuse(request, &error.message, "refused"),
+            Err(error) => self.refuse(request, &error.message, "refused".into()),
         }
     }
 
     /// Reports the mode to the host, and the options if they changed. The model is part of the next turn's
     /// first message.
     pub(super) fn report_settings(&mut self, have_options_changed: bool) {
-        let mode = self.choices.mode().to_owned();
-        let mut status =
-            json!({"type": "system", "subtype": "status", "status": null, "permissionMode": mode});
+        let mut status = Status::of(None);
+        status.permission_mode = Some(self.choices.mode().into());
         if have_options_changed {
-            status[OPTIONS_SETTING] = json!(self.choices.option_values());
+            status.extra.insert(OPTIONS_SETTING, &self.choices.option_values());
         }
-        self.emit(status);
+        self.emit_system(SystemMessage::Status(status));
     }
 
     /// Cancels the running turn.
@@ -123,7 +147,7 @@ impl Adapter {
             return;
         }
         let number = turn.number;
-        let params = json!({"sessionId": self.session});
+        let params = acp::CancelNotification::new(self.session_id());
         self.out.push(Effect::ToAgent(rpc::notification("session/cancel", &params)));
         self.cancel_asks();
         self.out.push(Effect::CancelDeadline(number));
@@ -139,13 +163,19 @@ impl Adapter {
         }
     }
 
-    pub(super) fn succeed(&mut self, id: &Value, response: &Value) {
-        let response = json!({"subtype": "success", "request_id": id, "response": response});
-        self.out.push(Effect::ToHost(json!({"type": "control_response", "response": response}).to_string()));
+    pub(super) fn succeed(&mut self, id: &str, reply: &impl Serialize) {
+        let reply = serde_json::to_value(reply).unwrap_or_default();
+        self.answer_host(id, ControlOutcome::Success(Success::new(&reply)));
     }
 
-    pub(super) fn refuse(&mut self, id: &Value, error: &str, code: &str) {
-        let response = json!({"subtype": "error", "request_id": id, "error": error, "error_code": code});
-        self.out.push(Effect::ToHost(json!({"type": "control_response", "response": response}).to_string()));
+    pub(super) fn refuse(&mut self, id: &str, error: &str, code: ErrorCode) {
+        let mut failure = Failure::new(error);
+        failure.error_code = Some(code);
+        self.answer_host(id, ControlOutcome::Error(failure));
+    }
+
+    fn answer_host(&mut self, id: &str, outcome: ControlOutcome) {
+        let response = ControlResponse::new(outcome);
+        self.send(&Message::ControlResponse { request_id: id.to_owned(), response });
     }
 }

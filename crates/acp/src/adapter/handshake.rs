@@ -1,40 +1,35 @@
 //! The start: handshakes with both sides, and opening the session.
 
-use serde_json::{Value, json};
+use std::path::PathBuf;
+
+use agent_client_protocol_schema::v1 as acp;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use tidings_api::AgentOption;
+use tidings_protocol::control::{AccountInfo, ControlOutcome, ControlResponse, InitializeReply, Success};
+use tidings_protocol::messages::Message;
 
 use super::effect::Effect;
-use super::frames::{has, items, text};
+use super::frames::{items, text};
+use super::initialize::{InitializeParams, version_problem};
 use super::mcp;
-use super::modes::mode_for;
+use super::modes::{OfferedMode, mode_for};
 use super::state::{Adapter, OutgoingCall, Phase};
-use super::turn::error_text;
+use super::turn_end::error_text;
 use crate::rpc::RpcError;
-
-/// Version of the protocol that this adapter speaks.
-const PROTOCOL: u64 = 1;
 
 /// Bytes of an id of a session. Ids become parts of messages and of file names.
 const SESSION_ID_BYTES_MAX: usize = 200;
 
-/// The parameters of `initialize`.
-pub(super) fn initialize_params(version: &str) -> Value {
-    json!({
-        "protocolVersion": PROTOCOL,
-        "clientCapabilities": {
-            "fs": {"readTextFile": true, "writeTextFile": true},
-            "terminal": true,
-            "session": {"compaction": {}, "configOptions": {"boolean": {}}, "notices": {}},
-            "elicitation": {"form": {}, "url": {}},
-        },
-        "clientInfo": {"name": "tidings", "title": "Tidings", "version": version},
-    })
-}
-
-/// The reason why an agent cannot be talked to, from its answer to `initialize`.
-pub(super) fn version_problem(answer: &Value) -> Option<String> {
-    let version = &answer["protocolVersion"];
-    (version.as_u64() != Some(PROTOCOL))
-        .then(|| format!("It speaks version {version} of the protocol, and Tidings version {PROTOCOL}"))
+/// What the reply to the handshake says about the agent, beside what Claude Code says about itself.
+#[derive(Debug, Serialize)]
+struct AgentDescription<'a> {
+    name: &'a str,
+    label: &'a str,
+    modes: Vec<OfferedMode>,
+    options: Vec<AgentOption>,
+    /// As the agent advertises them.
+    capabilities: &'a Value,
 }
 
 /// True if an id of a session can be part of messages and of file names.
@@ -45,7 +40,7 @@ pub(super) fn is_usable_id(id: &str) -> bool {
 
 impl Adapter {
     pub(super) fn begin(&mut self) {
-        let params = initialize_params(&self.settings.version);
+        let params = InitializeParams::new(&self.settings.version);
         self.call("initialize", &params, OutgoingCall::Initialize);
     }
 
@@ -66,7 +61,8 @@ impl Adapter {
         self.facts.auth_methods = items(&answer, "authMethods").to_vec();
         match self.settings.authenticate.clone() {
             Some(method) => {
-                self.call("authenticate", &json!({"methodId": method}), OutgoingCall::Authenticate);
+                let params = acp::AuthenticateRequest::new(method);
+                self.call("authenticate", &params, OutgoingCall::Authenticate);
             }
             None => self.open(),
         }
@@ -81,15 +77,18 @@ impl Adapter {
 
     /// Opens a session: the one to continue if the agent can, else a new one.
     fn open(&mut self) {
-        let mut params = json!({"cwd": self.settings.cwd, "mcpServers": self.mcp_servers()});
-        if !self.settings.folders.is_empty() && self.is_capable("sessionCapabilities/additionalDirectories") {
-            params["additionalDirectories"] = json!(self.settings.folders);
-        }
+        let cwd = self.settings.cwd.clone();
+        let mcp_servers = self.mcp_servers();
+        let takes_folders = self.is_capable("sessionCapabilities/additionalDirectories");
+        let folders = self.settings.folders.iter().filter(|_| takes_folders).map(PathBuf::from).collect();
         let Some(id) = self.settings.resume.clone() else {
-            if let Some(text) = &self.settings.append_system_prompt {
-                params["_meta"] = json!({"systemPrompt": {"append": text}});
-            }
-            self.call("session/new", &params, OutgoingCall::New);
+            let params =
+                acp::NewSessionRequest::new(cwd).mcp_servers(mcp_servers).additional_directories(folders);
+            let text = self.settings.append_system_prompt.as_ref();
+            // `_meta` is free form; agents that wrap Claude Code read this.
+            let meta =
+                text.map(|text| Map::from_iter([("systemPrompt".to_owned(), json!({"append": text}))]));
+            self.call("session/new", &params.meta(meta), OutgoingCall::New);
             return;
         };
         let can_resume = self.is_capable("sessionCapabilities/resume");
@@ -105,7 +104,10 @@ impl Adapter {
                 return self.open();
             }
         };
-        params["sessionId"] = json!(id);
+        // `session/resume` has the same parameters. Its own type leaves out an empty list of MCP servers.
+        let params = acp::LoadSessionRequest::new(id.clone(), cwd)
+            .mcp_servers(mcp_servers)
+            .additional_directories(folders);
         self.session = Some(id);
         self.call(method, &params, OutgoingCall::Continue);
     }
@@ -144,9 +146,9 @@ impl Adapter {
             self.host_mode.clone_from(&mode);
             match mode_for(&self.choices, &mode) {
                 Some(id) if !self.choices.is_current_mode(&id) => {
-                    let (method, params) = self.choices.set_mode(&id, self.session.as_deref());
+                    let setting = self.choices.set_mode(&id, self.session_id());
                     self.choices.note_mode(&id);
-                    self.call(method, &params, OutgoingCall::FirstSetting);
+                    self.call(setting.method(), &setting, OutgoingCall::FirstSetting);
                     return;
                 }
                 Some(_) => {}
@@ -159,9 +161,9 @@ impl Adapter {
             }
         }
         if let Some(model) = self.settings.model.take().filter(|model| model != "default") {
-            if let Some((method, params)) = self.choices.set_model(&model, self.session.as_deref()) {
+            if let Some(setting) = self.choices.set_model(&model, self.session_id()) {
                 self.choices.note_model(&model);
-                self.call(method, &params, OutgoingCall::FirstSetting);
+                self.call(setting.method(), &setting, OutgoingCall::FirstSetting);
                 return;
             }
             // The host passes the model of the last run, or the name of an agent that has no models. A
@@ -193,32 +195,44 @@ impl Adapter {
 
     /// Answers the host's handshake, once both are ready.
     pub(super) fn answer_handshake(&mut self) {
-        let Some(id) = self.handshake.clone() else { return };
         let response = match &self.phase {
             Phase::Starting => return,
-            Phase::Failed(why) => json!({"subtype": "error", "request_id": id, "error": why}),
-            Phase::Ready => json!({
-                "subtype": "success", "request_id": id, "response": self.description(),
-                "pending_permission_requests": [], "pending_user_dialog_requests": [],
-            }),
+            Phase::Failed(why) => ControlResponse::error(why),
+            Phase::Ready => {
+                let mut success = Success::new(&self.description());
+                success.pending_permission_requests = Some(Vec::new());
+                success.pending_user_dialog_requests = Some(Vec::new());
+                ControlResponse::new(ControlOutcome::Success(success))
+            }
         };
-        self.handshake = None;
-        self.out.push(Effect::ToHost(json!({"type": "control_response", "response": response}).to_string()));
+        let Some(request_id) = self.handshake.take() else { return };
+        self.send(&Message::ControlResponse { request_id, response });
         if matches!(self.phase, Phase::Failed(_)) {
             self.out.push(Effect::Exit(1));
         }
     }
 
     /// The agent as the reply to the handshake describes it.
-    pub(super) fn description(&self) -> Value {
-        json!({
-            "commands": self.commands, "agents": [], "output_style": "default",
-            "available_output_styles": ["default"], "models": self.choices.models(),
-            "account": {}, "agent": {
-                "name": self.settings.name, "label": self.facts.label, "modes": self.choices.modes(),
-                "options": self.choices.options(), "capabilities": self.facts.capabilities,
-            },
-        })
+    fn description(&self) -> InitializeReply {
+        let mut reply = InitializeReply::default();
+        reply.commands.clone_from(&self.commands);
+        reply.output_style = Some("default".to_owned());
+        reply.available_output_styles = vec!["default".to_owned()];
+        reply.models = self.choices.models();
+        reply.account = Some(AccountInfo::default());
+        // Empty lists are written, too.
+        for list in ["commands", "agents", "models"] {
+            reply.extra.insert(list, &Vec::<String>::new());
+        }
+        let agent = AgentDescription {
+            name: &self.settings.name,
+            label: &self.facts.label,
+            modes: self.choices.modes(),
+            options: self.choices.options(),
+            capabilities: &self.facts.capabilities,
+        };
+        reply.extra.insert("agent", &serde_json::to_value(agent).unwrap_or_default());
+        reply
     }
 
     /// The start failed.
@@ -247,17 +261,11 @@ impl Adapter {
         )
     }
 
-    fn mcp_servers(&mut self) -> Vec<Value> {
+    fn mcp_servers(&mut self) -> Vec<acp::McpServer> {
         let mut servers = Vec::new();
         let mut left_out = Vec::new();
         for (name, config) in &self.settings.mcp_servers {
-            let kind = mcp::kind(config);
-            let is_known = match kind {
-                "stdio" => true,
-                "http" | "sse" => has(&self.facts.capabilities["mcpCapabilities"], kind),
-                _ => false,
-            };
-            match mcp::server(name, config).filter(|_| is_known) {
+            match mcp::server(name, config, &self.facts.capabilities["mcpCapabilities"]) {
                 Some(server) => servers.push(server),
                 None => left_out.push(name.clone()),
             }

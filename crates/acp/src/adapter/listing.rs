@@ -1,12 +1,16 @@
 //! The past sessions of an agent, as it lists them itself.
 
+use std::path::PathBuf;
+
+use agent_client_protocol_schema::v1 as acp;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tidings_protocol::json::Raw;
 
 use super::frames::{has, items, text};
-use super::handshake::{initialize_params, is_usable_id, version_problem};
-use super::turn::error_text;
+use super::handshake::is_usable_id;
+use super::initialize::{InitializeParams, version_problem};
+use super::turn_end::error_text;
 use crate::limits::{LIST_CURSOR_BYTES_MAX, LIST_PAGES_MAX, LISTED_MAX, LISTED_TEXT_CHARS_MAX};
 use crate::rpc::{self, Id, Message, RpcError};
 
@@ -101,7 +105,7 @@ enum Step {
 impl Listing {
     /// A listing that begins with the handshake.
     pub fn new(settings: ListingSettings) -> Self {
-        let params = initialize_params(&settings.version);
+        let params = InitializeParams::new(&settings.version);
         let mut listing = Listing {
             settings,
             step: Step::Initialize,
@@ -138,7 +142,7 @@ impl Listing {
             }
             // No session is open, so there is nothing to ask for.
             Ok(Message::Request { id, method, .. }) => {
-                self.out.push(rpc::response(Some(&id), &Err(RpcError::no_method(&method))));
+                self.out.push(rpc::failure(Some(&id), &RpcError::no_method(&method)));
             }
             _ => {}
         }
@@ -157,10 +161,10 @@ impl Listing {
         self.result.get_or_insert(ListingResult::Failed(why));
     }
 
-    fn call(&mut self, step: Step, method: &str, params: &Value) {
+    fn call(&mut self, step: Step, method: &str, params: &impl Serialize) {
         self.step = step;
         self.calls += 1;
-        self.out.push(rpc::request(&Id::of_number(&json!(self.calls)), method, params));
+        self.out.push(rpc::request(&Id::of_number(&self.calls.into()), method, params));
     }
 
     fn answered(&mut self, result: Result<Value, RpcError>) {
@@ -187,7 +191,9 @@ impl Listing {
             return;
         }
         match self.settings.authenticate.clone() {
-            Some(method) => self.call(Step::Authenticate, "authenticate", &json!({"methodId": method})),
+            Some(method) => {
+                self.call(Step::Authenticate, "authenticate", &acp::AuthenticateRequest::new(method));
+            }
             None => self.list_first(),
         }
     }
@@ -201,13 +207,9 @@ impl Listing {
 
     fn list(&mut self, cursor: Option<&str>) {
         self.pages += 1;
-        let mut params = json!({});
-        if let Some(cursor) = cursor {
-            params["cursor"] = json!(cursor);
-        }
-        if let Some(folder) = self.settings.folder.as_ref().filter(|_| self.is_in_folder) {
-            params["cwd"] = json!(folder);
-        }
+        let folder = self.settings.folder.as_ref().filter(|_| self.is_in_folder);
+        let params =
+            acp::ListSessionsRequest::new().cwd(folder.map(PathBuf::from)).cursor(cursor.map(str::to_owned));
         self.call(Step::List, "session/list", &params);
     }
 

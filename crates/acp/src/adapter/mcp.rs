@@ -1,33 +1,35 @@
 //! MCP servers, from the format of Claude Code to that of the protocol.
 
-use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
-use super::frames::text;
+use agent_client_protocol_schema::v1 as acp;
+use serde_json::Value;
+use tidings_protocol::control::McpServerConfig;
+use tidings_protocol::json::Json;
 
-/// The kind of a server.
-pub(super) fn kind(config: &Value) -> &str {
-    match text(config, "type") {
-        "" => "stdio",
-        kind => kind,
-    }
-}
+use super::frames::has;
 
-/// A server in the protocol's format; none if there is no such kind.
-pub(super) fn server(name: &str, config: &Value) -> Option<Value> {
-    let pairs = |key: &str| -> Vec<Value> {
-        let object = config[key].as_object().into_iter().flatten();
-        object
-            .map(|(name, value)| json!({"name": name, "value": value.as_str().unwrap_or_default()}))
-            .collect()
+/// A server in the protocol's format; none if there is no such kind, or if the agent's capabilities for MCP
+/// leave it out.
+pub(super) fn server(name: &str, config: &Value, capabilities: &Value) -> Option<acp::McpServer> {
+    let headers = |headers: BTreeMap<String, String>| {
+        headers.into_iter().map(|(name, value)| acp::HttpHeader::new(name, value)).collect()
     };
-    match kind(config) {
-        "stdio" => {
-            let args = config.get("args").cloned().unwrap_or_else(|| json!([]));
-            Some(json!({"name": name, "command": text(config, "command"), "args": args, "env": pairs("env")}))
+    match Json::from(config).raw().read().ok()? {
+        McpServerConfig::Stdio(server) => {
+            let env = server.env.into_iter().map(|(name, value)| acp::EnvVariable::new(name, value));
+            let stdio = acp::McpServerStdio::new(name, server.command).args(server.args);
+            Some(acp::McpServer::Stdio(stdio.env(env.collect())))
         }
-        kind @ ("http" | "sse") => {
-            Some(json!({"type": kind, "name": name, "url": text(config, "url"), "headers": pairs("headers")}))
+        McpServerConfig::Http(server) if has(capabilities, "http") => {
+            let http = acp::McpServerHttp::new(name, server.url);
+            Some(acp::McpServer::Http(http.headers(headers(server.headers))))
         }
+        McpServerConfig::Sse(server) if has(capabilities, "sse") => {
+            let sse = acp::McpServerSse::new(name, server.url);
+            Some(acp::McpServer::Sse(sse.headers(headers(server.headers))))
+        }
+        // The protocol has no other kinds.
         _ => None,
     }
 }

@@ -11,6 +11,7 @@ mod control;
 mod effect;
 mod frames;
 mod handshake;
+mod initialize;
 mod listing;
 mod mcp;
 mod modes;
@@ -20,6 +21,7 @@ mod requests;
 mod state;
 mod tools;
 mod turn;
+mod turn_end;
 mod updates;
 
 pub use self::effect::{Effect, FileRequest, TerminalRequest};

@@ -1,6 +1,10 @@
 //! Modes, models and options of the agent, in the words of Claude Code where they fit.
 
-use serde_json::{Value, json};
+use agent_client_protocol_schema::v1 as acp;
+use serde::Serialize;
+use serde_json::Value;
+use tidings_api::AgentOption;
+use tidings_protocol::control::ModelInfo;
 
 use super::frames::{items, text};
 
@@ -42,6 +46,49 @@ pub(super) struct Choices {
     models: Vec<Value>,
     model: Option<String>,
     options: Vec<Value>,
+}
+
+/// The reply to a host that asks for them.
+#[derive(Debug, Serialize)]
+pub(super) struct Offer {
+    models: Vec<ModelInfo>,
+    modes: Vec<OfferedMode>,
+    options: Vec<AgentOption>,
+}
+
+/// A mode of the agent, and the permission mode that it fits.
+#[derive(Debug, Serialize)]
+pub(super) struct OfferedMode {
+    id: String,
+    permission_mode: String,
+}
+
+/// Parameters of a request that changes a setting of the agent.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub(super) enum Setting {
+    Mode(acp::SetSessionModeRequest),
+    Option(acp::SetSessionConfigOptionRequest),
+    Model(SetModel),
+}
+
+/// Parameters of `session/set_model`, which older agents have instead of an option.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SetModel {
+    session_id: String,
+    model_id: String,
+}
+
+impl Setting {
+    /// The method of the request.
+    pub(super) fn method(&self) -> &'static str {
+        match self {
+            Setting::Mode(_) => "session/set_mode",
+            Setting::Option(_) => "session/set_config_option",
+            Setting::Model(_) => "session/set_model",
+        }
+    }
 }
 
 impl Choices {
@@ -101,17 +148,21 @@ impl Choices {
         option.flat_map(Self::values).map(|value| text(value, "value").to_owned()).collect()
     }
 
+    /// All that a host can choose from.
+    pub(super) fn offer(&self) -> Offer {
+        Offer { models: self.models(), modes: self.modes(), options: self.options() }
+    }
+
     /// The modes as clients see them.
-    pub(super) fn modes(&self) -> Vec<Value> {
-        let all = self.mode_ids();
-        all.iter().map(|id| json!({"id": id, "permission_mode": permission_mode(id)})).collect()
+    pub(super) fn modes(&self) -> Vec<OfferedMode> {
+        let offered = |id: String| OfferedMode { permission_mode: permission_mode(&id).to_owned(), id };
+        self.mode_ids().into_iter().map(offered).collect()
     }
 
     /// The models as Claude Code lists them.
-    pub(super) fn models(&self) -> Vec<Value> {
+    pub(super) fn models(&self) -> Vec<ModelInfo> {
         let of = |value: &Value, key: &str| {
-            json!({"value": text(value, key), "displayName": text(value, "name"),
-                   "description": text(value, "description")})
+            ModelInfo::new(text(value, key), text(value, "name"), text(value, "description"))
         };
         match self.option("model") {
             Some(option) => Self::values(option).into_iter().map(|value| of(value, "value")).collect(),
@@ -144,33 +195,26 @@ impl Choices {
     pub(super) fn note_option(&mut self, id: &str, value: &str) {
         let Some(option) = self.options.iter_mut().find(|option| text(option, "id") == id) else { return };
         option["currentValue"] = match &option["currentValue"] {
-            Value::Bool(_) => json!(value == "true"),
-            _ => json!(value),
+            Value::Bool(_) => (value == "true").into(),
+            _ => value.into(),
         };
     }
 
     /// The request that sets a mode.
-    pub(super) fn set_mode(&self, id: &str, session: Option<&str>) -> (&'static str, Value) {
+    pub(super) fn set_mode(&self, id: &str, session: String) -> Setting {
         match self.option("mode").filter(|_| self.modes.is_empty()) {
-            Some(option) => (
-                "session/set_config_option",
-                json!({"sessionId": session, "configId": option["id"], "value": id}),
-            ),
-            None => ("session/set_mode", json!({"sessionId": session, "modeId": id})),
+            Some(option) => choose(option, id, session),
+            None => Setting::Mode(acp::SetSessionModeRequest::new(session, id.to_owned())),
         }
     }
 
     /// The request that sets a model; none if there is no such model.
-    pub(super) fn set_model(&self, model: &str, session: Option<&str>) -> Option<(&'static str, Value)> {
-        let is_listed = self.models().iter().any(|known| text(known, "value") == model);
-        let request = match self.option("model") {
-            Some(option) => (
-                "session/set_config_option",
-                json!({"sessionId": session, "configId": option["id"], "value": model}),
-            ),
-            None => ("session/set_model", json!({"sessionId": session, "modelId": model})),
-        };
-        is_listed.then_some(request)
+    pub(super) fn set_model(&self, model: &str, session_id: String) -> Option<Setting> {
+        let is_listed = self.models().iter().any(|known| known.value == model);
+        is_listed.then(|| match self.option("model") {
+            Some(option) => choose(option, model, session_id),
+            None => Setting::Model(SetModel { session_id, model_id: model.to_owned() }),
+        })
     }
 
     /// The reason why a mode cannot be set.
@@ -184,13 +228,18 @@ impl Choices {
 
     /// The reason why a model cannot be set.
     pub(super) fn no_model(&self, model: &str) -> String {
-        let all: Vec<String> =
-            self.models().iter().map(|known| text(known, "value").to_owned()).take(30).collect();
+        let all: Vec<String> = self.models().into_iter().map(|known| known.value).take(30).collect();
         if all.is_empty() {
             return format!("This agent does not let its clients choose a model, so `{model}` cannot be set");
         }
         format!("This agent has no model `{model}`; its models are: {}", all.join(", "))
     }
+}
+
+/// The request that chooses a value of an option.
+fn choose(option: &Value, value: &str, session: String) -> Setting {
+    let id = text(option, "id").to_owned();
+    Setting::Option(acp::SetSessionConfigOptionRequest::new(session, id, value))
 }
 
 /// The permission mode that a mode fits, or its own name.
@@ -218,6 +267,8 @@ pub(super) fn mode_for(choices: &Choices, mode: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn codex() -> Choices {
@@ -247,10 +298,11 @@ mod tests {
     #[test]
     fn models_come_from_the_option_of_that_category_also_in_groups() {
         let models = codex().models();
-        assert_eq!(models.iter().map(|model| text(model, "value")).collect::<Vec<_>>(), ["a", "b"]);
-        let (method, params) = codex().set_model("b", Some("s")).unwrap();
-        assert_eq!(method, "session/set_config_option");
-        assert_eq!(params, json!({"sessionId": "s", "configId": "model", "value": "b"}));
-        assert_eq!(codex().set_model("c", Some("s")), None);
+        assert_eq!(models.iter().map(|model| &*model.value).collect::<Vec<_>>(), ["a", "b"]);
+        let setting = codex().set_model("b", "s".to_owned()).unwrap();
+        assert_eq!(setting.method(), "session/set_config_option");
+        let params = json!({"sessionId": "s", "configId": "model", "value": "b"});
+        assert_eq!(serde_json::to_value(setting).unwrap(), params);
+        assert_eq!(codex().set_model("c", "s".to_owned()), None);
     }
 }

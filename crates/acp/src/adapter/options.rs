@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use agent_client_protocol_schema::v1 as acp;
+use serde_json::Value;
 use tidings_api::{AgentOption, AgentOptionValue};
+use tidings_protocol::control::ErrorCode;
+use tidings_protocol::json::Raw;
 
 use super::frames::{items, text};
-use super::modes::{Choices, bypasses};
-use super::state::{Adapter, OutgoingCall};
+use super::modes::{Choices, Setting, bypasses};
+use super::state::{Adapter, OutgoingCall, SettingChange};
 use crate::limits::{OPTION_ID_BYTES_MAX, OPTION_TEXT_CHARS_MAX, OPTION_VALUES_MAX, OPTIONS_MAX};
 use crate::rpc::RpcError;
 
@@ -39,7 +42,7 @@ impl Choices {
     }
 
     /// The request that sets an option, or the reason why it cannot be set.
-    pub(super) fn set_option(&self, id: &str, value: &str, session: Option<&str>) -> Result<Value, String> {
+    pub(super) fn set_option(&self, id: &str, value: &str, session: String) -> Result<Setting, String> {
         let all = self.options();
         let Some(option) = all.iter().find(|option| option.id == id) else {
             let ids: Vec<&str> = all.iter().map(|option| option.id.as_str()).collect();
@@ -54,11 +57,9 @@ impl Choices {
             return Err(format!("`{id}` has no value `{value}`; its values are: {}", values.join(", ")));
         }
         let is_switch = self.config_options().iter().any(|own| text(own, "id") == id && is_switch(own));
-        Ok(if is_switch {
-            json!({"sessionId": session, "configId": id, "type": "boolean", "value": value == "true"})
-        } else {
-            json!({"sessionId": session, "configId": id, "value": value})
-        })
+        let value: acp::SessionConfigOptionValue =
+            if is_switch { (value == "true").into() } else { value.into() };
+        Ok(Setting::Option(acp::SetSessionConfigOptionRequest::new(session, id.to_owned(), value)))
     }
 }
 
@@ -124,24 +125,28 @@ fn label(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.chars().take(OPTION_TEXT_CHARS_MAX).collect())
 }
 
+/// The option in settings of a host, and its new value, if there is exactly one and nothing else.
+fn one_option(settings: Raw<'_>) -> Option<(String, String)> {
+    let mut given: BTreeMap<String, BTreeMap<String, String>> = settings.read().ok()?;
+    let mut options = given.remove(OPTIONS_SETTING)?;
+    options.pop_first().filter(|_| options.is_empty() && given.is_empty())
+}
+
 impl Adapter {
     /// Changes an option for the host.
-    pub(super) fn apply_settings(&mut self, id: &Value, settings: &Value) {
-        let given = settings.as_object().filter(|given| given.len() == 1);
-        let options = given.and_then(|given| given.get(OPTIONS_SETTING)?.as_object());
-        let one = options.filter(|options| options.len() == 1).and_then(|options| options.iter().next());
-        let Some((option, Value::String(value))) = one else {
+    pub(super) fn apply_settings(&mut self, id: &str, settings: Raw<'_>) {
+        let Some((option, value)) = one_option(settings) else {
             let error =
                 format!("This agent takes one option of `{OPTIONS_SETTING}` at a time, and no settings");
-            return self.refuse(id, &error, "invalid_request");
+            return self.refuse(id, &error, ErrorCode::INVALID_REQUEST);
         };
-        match self.choices.set_option(option, value, self.session.as_deref()) {
-            Ok(params) => {
-                let response = json!({"option": option, "value": value});
-                let call = OutgoingCall::Setting { request: id.clone(), response };
-                self.call("session/set_config_option", &params, call);
+        match self.choices.set_option(&option, &value, self.session_id()) {
+            Ok(setting) => {
+                let change = SettingChange::Option { option, value };
+                let call = OutgoingCall::Setting { request: id.to_owned(), change };
+                self.call(setting.method(), &setting, call);
             }
-            Err(error) => self.refuse(id, &error, "invalid_request"),
+            Err(error) => self.refuse(id, &error, ErrorCode::INVALID_REQUEST),
         }
     }
 
@@ -154,9 +159,9 @@ impl Adapter {
             if is_current || bypasses(&value) {
                 continue;
             }
-            match self.choices.set_option(&id, &value, self.session.as_deref()) {
-                Ok(params) => {
-                    self.call("session/set_config_option", &params, OutgoingCall::FirstOption { id, value });
+            match self.choices.set_option(&id, &value, self.session_id()) {
+                Ok(setting) => {
+                    self.call(setting.method(), &setting, OutgoingCall::FirstOption { id, value });
                     return true;
                 }
                 Err(error) => self.inform(&error),
@@ -183,6 +188,8 @@ impl Adapter {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn choices() -> Choices {
@@ -226,7 +233,10 @@ mod tests {
     #[test]
     fn an_option_is_set_by_its_kind_and_refused_with_those_that_exist() {
         let choices = choices();
-        let set = |id: &str, value: &str| choices.set_option(id, value, Some("s"));
+        let set = |id: &str, value: &str| {
+            let setting = choices.set_option(id, value, "s".to_owned())?;
+            Ok::<_, String>(serde_json::to_value(setting).unwrap())
+        };
         assert_eq!(
             set("effort", "high").unwrap(),
             json!({"sessionId": "s", "configId": "effort", "value": "high"})
@@ -240,7 +250,7 @@ mod tests {
         for hidden in ["mode", "second", "model", "nothing"] {
             assert!(set(hidden, "yolo").unwrap_err().contains("its options are: effort, fast, sandbox"));
         }
-        assert!(Choices::default().set_option("a", "b", None).unwrap_err().contains("no options"));
+        assert!(Choices::default().set_option("a", "b", String::new()).unwrap_err().contains("no options"));
     }
 
     #[test]

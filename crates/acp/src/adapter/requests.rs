@@ -1,6 +1,7 @@
 //! Requests of the agent.
 
-use serde_json::{Value, json};
+use serde_json::Value;
+use tidings_protocol::messages::Content;
 
 use super::asks::Allowance;
 use super::effect::{Effect, FileRequest, TerminalRequest};
@@ -18,7 +19,7 @@ impl Adapter {
         let session = params.get("sessionId").and_then(Value::as_str);
         if session.is_some() && session != self.session.as_deref() {
             let error = RpcError::new(RpcError::INVALID_PARAMS, "There is no such session here", "");
-            self.respond(&id, &Err(error));
+            self.refuse_agent(&id, &error);
             return self.show_source();
         }
         match method {
@@ -41,7 +42,7 @@ impl Adapter {
             "terminal/kill" => self.terminal(TerminalRequest::Kill(id, terminal(params))),
             "terminal/release" => self.terminal(TerminalRequest::Release(id, terminal(params))),
             _ => {
-                self.respond(&id, &Err(RpcError::no_method(method)));
+                self.refuse_agent(&id, &RpcError::no_method(method));
                 self.show_source();
             }
         }
@@ -59,7 +60,7 @@ impl Adapter {
         }
         let error =
             RpcError::new(RpcError::INVALID_REQUEST, "No turn is running, so there is no client to ask", "");
-        self.respond(id, &Err(error));
+        self.refuse_agent(id, &error);
         true
     }
 
@@ -135,11 +136,8 @@ impl Adapter {
             return;
         }
         match result {
-            Ok(_) => self.emit_result(&tool_use_id, &json!("Done"), false),
-            Err(error) => {
-                let text = json!(error.message);
-                self.emit_result(&tool_use_id, &text, true);
-            }
+            Ok(_) => self.emit_result(&tool_use_id, &Content::text("Done"), false),
+            Err(error) => self.emit_result(&tool_use_id, &Content::text(&*error.message), true),
         }
     }
 }

@@ -2,12 +2,16 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
+use tidings_protocol::FrameRef;
+use tidings_protocol::control::SlashCommand;
 use tidings_protocol::json::Raw;
+use tidings_protocol::messages::Message as HostMessage;
 
 use super::asks::{Allowance, Ask};
 use super::effect::Effect;
-use super::frames::{has, text};
+use super::frames::has;
 use super::modes::Choices;
 use super::prompt::Prompt;
 use super::turn::Turn;
@@ -51,14 +55,14 @@ pub struct Adapter {
     pub(super) clock: Box<dyn FnMut() -> u64 + Send>,
     pub(super) phase: Phase,
     /// Id of the host's handshake, until it is answered.
-    pub(super) handshake: Option<Value>,
+    pub(super) handshake: Option<String>,
     /// Session of the agent.
     pub(super) session: Option<String>,
     pub(super) facts: AgentFacts,
     pub(super) choices: Choices,
     /// The permission mode that the host has set.
     pub(super) host_mode: String,
-    pub(super) commands: Vec<Value>,
+    pub(super) commands: Vec<SlashCommand>,
     /// Prompts that wait for the turn to end: the protocol has one prompt at a time.
     pub(super) queue: VecDeque<Prompt>,
     pub(super) turn: Option<Turn>,
@@ -117,13 +121,25 @@ pub(super) enum OutgoingCall {
         id: String,
         value: String,
     },
-    /// A setting that the host changed: its request, and the response to it.
+    /// A setting that the host changes, by the id of its request.
     Setting {
-        request: Value,
-        response: Value,
+        request: String,
+        change: SettingChange,
     },
     /// A prompt, by the number of its turn.
     Prompt(u64),
+}
+
+/// A setting that the host changes. It is also the reply to its request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub(super) enum SettingChange {
+    /// A permission mode, and the agent's own that fits it.
+    Mode { mode: String, own: String },
+    /// A model.
+    Model { model: String },
+    /// An option of the agent.
+    Option { option: String, value: String },
 }
 
 impl std::fmt::Debug for Adapter {
@@ -182,13 +198,16 @@ impl Adapter {
         !self.out.is_empty()
     }
 
-    /// Takes a line of the host.
+    /// Takes a line of the host. Messages that only Claude Code sends are ignored.
     pub fn from_host(&mut self, line: &str) {
-        let Some(message) = Raw::parse(line).ok().and_then(|raw| raw.value().ok()) else { return };
-        match text(&message, "type") {
-            "user" => self.queue_prompt(&message),
-            "control_request" => self.control(&message["request_id"], &message["request"]),
-            "control_response" => self.host_answered(&message["response"]),
+        let Ok(frame) = FrameRef::from_json(line) else { return };
+        match frame.message() {
+            HostMessage::User(prompt) => self.queue_prompt(prompt),
+            HostMessage::ControlRequest { request_id, request } => self.control(&request_id, request.call),
+            HostMessage::ControlResponse { request_id, response } => {
+                self.host_answered(&request_id, response.outcome);
+            }
+            HostMessage::Unknown(unknown) => self.refuse_unreadable(&unknown),
             _ => {}
         }
     }
@@ -204,7 +223,7 @@ impl Adapter {
                             self.agent_asks(id, &method, &params);
                         } else {
                             let why = "the parameters are nested too deeply";
-                            self.respond(&id, &Err(RpcError::params(&method, why)));
+                            self.refuse_agent(&id, &RpcError::params(&method, why));
                             self.show_source();
                         }
                     }
@@ -231,7 +250,7 @@ impl Adapter {
     /// Answers a request of the agent that the caller has performed.
     pub fn answer(&mut self, id: &Id, result: &Result<Value, RpcError>) {
         self.show_performed(id, result);
-        self.respond(id, result);
+        self.out.push(Effect::ToAgent(rpc::response(Some(id), result)));
     }
 
     /// The host has closed its end: the running turn may end, and no more come.
@@ -267,16 +286,26 @@ impl Adapter {
         }
     }
 
-    pub(super) fn respond(&mut self, id: &Id, result: &Result<Value, RpcError>) {
-        self.out.push(Effect::ToAgent(rpc::response(Some(id), result)));
+    /// Answers a request of the agent.
+    pub(super) fn answer_agent(&mut self, id: &Id, result: &impl Serialize) {
+        self.out.push(Effect::ToAgent(rpc::success(Some(id), result)));
     }
 
-    pub(super) fn call(&mut self, method: &str, params: &Value, call: OutgoingCall) -> Id {
+    /// Answers a request of the agent with an error.
+    pub(super) fn refuse_agent(&mut self, id: &Id, error: &RpcError) {
+        self.out.push(Effect::ToAgent(rpc::failure(Some(id), error)));
+    }
+
+    pub(super) fn call(&mut self, method: &str, params: &impl Serialize, call: OutgoingCall) {
         self.calls_made += 1;
-        let id = Id::of_number(&json!(self.calls_made));
+        let id = Id::of_number(&self.calls_made.into());
         self.calls.insert(id.as_json().to_owned(), call);
         self.out.push(Effect::ToAgent(rpc::request(&id, method, params)));
-        id
+    }
+
+    /// Id of the agent's session; empty before it has one.
+    pub(super) fn session_id(&self) -> String {
+        self.session.clone().unwrap_or_default()
     }
 
     /// True if the agent advertises a capability, by a path such as `promptCapabilities/image`.
@@ -296,7 +325,7 @@ impl Adapter {
             OutgoingCall::New | OutgoingCall::Continue => self.opened(result),
             OutgoingCall::FirstSetting => self.first_setting_made(result),
             OutgoingCall::FirstOption { id, value } => self.first_option_made(&id, &value, result),
-            OutgoingCall::Setting { request, response } => self.setting_made(&request, &response, result),
+            OutgoingCall::Setting { request, change } => self.setting_made(&request, &change, result),
             OutgoingCall::Prompt(turn) => self.prompt_answered(turn, result),
         }
     }

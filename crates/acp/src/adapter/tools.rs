@@ -4,7 +4,11 @@
 //! input says what it does: a title or a kind alone does not. All others keep the name of their kind, which
 //! no policy knows, so that a person decides.
 
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use tidings_protocol::tools::{
+    BashInput, EditInput, GrepInput, MultiEditInput, ReadInput, Replacement, WebFetchInput, WriteInput,
+};
 
 use super::frames::{items, text};
 
@@ -19,8 +23,61 @@ pub(super) struct CallFacts {
     pub(super) locations: Vec<Value>,
 }
 
-/// The name of the tool, and its input.
-pub(super) fn tool(facts: &CallFacts) -> (String, Value) {
+/// A call as Claude Code makes it. The inputs of other tools are up to the agent.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ToolUse {
+    pub(super) name: String,
+    pub(super) input: Value,
+}
+
+impl ToolUse {
+    /// A call of one of Claude Code's tools.
+    pub(super) fn of(name: &str, input: &impl Serialize) -> Self {
+        ToolUse { name: name.to_owned(), input: serde_json::to_value(input).unwrap_or_default() }
+    }
+
+    /// A command, with a description if there is one.
+    pub(super) fn bash(command: &str, description: Option<&str>) -> Self {
+        let mut input = BashInput::default();
+        command.clone_into(&mut input.command);
+        input.description = description.map(str::to_owned);
+        ToolUse::of("Bash", &input)
+    }
+
+    /// A file with a new content.
+    pub(super) fn write(path: &str, content: &str) -> Self {
+        let mut input = WriteInput::default();
+        path.clone_into(&mut input.file_path);
+        input.content = Some(content.to_owned());
+        ToolUse::of("Write", &input)
+    }
+
+    /// A replacement of text in a file.
+    fn edit(path: &str, old: &str, new: &str) -> Self {
+        let mut input = EditInput::default();
+        path.clone_into(&mut input.file_path);
+        input.old_string = Some(old.to_owned());
+        input.new_string = Some(new.to_owned());
+        ToolUse::of("Edit", &input)
+    }
+
+    /// Several replacements in one file, by the differences that the agent shows.
+    fn edits(path: &str, diffs: &[&Value]) -> Self {
+        let replacement = |diff: &&Value| {
+            let mut replacement = Replacement::default();
+            replacement.old_string = Some(text(diff, "oldText").to_owned());
+            replacement.new_string = Some(text(diff, "newText").to_owned());
+            replacement
+        };
+        let mut input = MultiEditInput::default();
+        path.clone_into(&mut input.file_path);
+        input.edits = Some(diffs.iter().map(replacement).collect());
+        ToolUse::of("MultiEdit", &input)
+    }
+}
+
+/// The call of a tool that an agent's call is.
+pub(super) fn tool(facts: &CallFacts) -> ToolUse {
     let known = match facts.kind.as_str() {
         "edit" => edit(facts),
         "read" => command(facts).or_else(|| read(facts)),
@@ -28,7 +85,7 @@ pub(super) fn tool(facts: &CallFacts) -> (String, Value) {
         "fetch" => fetch(facts),
         _ => command(facts),
     };
-    known.unwrap_or_else(|| (own_name(facts), own_input(facts)))
+    known.unwrap_or_else(|| ToolUse { name: own_name(facts), input: own_input(facts) })
 }
 
 /// The differences that a call shows.
@@ -72,86 +129,69 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-fn command(facts: &CallFacts) -> Option<(String, Value)> {
+fn command(facts: &CallFacts) -> Option<ToolUse> {
     let line = command_line(facts)?;
-    let mut input = json!({"command": line});
     let about = facts.input["description"].as_str().unwrap_or(&facts.title);
-    if !about.is_empty() && about != line {
-        input["description"] = json!(about);
-    }
-    Some(("Bash".to_owned(), input))
+    let about = Some(about).filter(|about| !about.is_empty() && *about != line);
+    Some(ToolUse::bash(&line, about))
 }
 
-fn edit(facts: &CallFacts) -> Option<(String, Value)> {
+fn edit(facts: &CallFacts) -> Option<ToolUse> {
     let all: Vec<&Value> = diffs(facts).collect();
     let input = &facts.input;
     let Some(first) = all.first() else {
         let path = path(input)?;
         let (old, new) = (one_of(input, &["old_string", "oldString", "old_str"]), new_text(input));
         return match (old, new, one_of(input, &["content", "contents", "file_text"])) {
-            (Some(old), Some(new), _) => {
-                Some(("Edit".to_owned(), json!({"file_path": path, "old_string": old, "new_string": new})))
-            }
-            (_, _, Some(content)) => {
-                Some(("Write".to_owned(), json!({"file_path": path, "content": content})))
-            }
+            (Some(old), Some(new), _) => Some(ToolUse::edit(path, old, new)),
+            (_, _, Some(content)) => Some(ToolUse::write(path, content)),
             _ => None,
         };
     };
     let path = text(first, "path");
-    let is_whole = |diff: &Value| diff["oldText"].as_str().is_none_or(str::is_empty);
+    let is_whole = |diff: &Value| text(diff, "oldText").is_empty();
     match all.as_slice() {
-        [diff] if is_whole(diff) => {
-            Some(("Write".to_owned(), json!({"file_path": path, "content": diff["newText"]})))
-        }
-        [diff] => Some((
-            "Edit".to_owned(),
-            json!({"file_path": path, "old_string": diff["oldText"], "new_string": diff["newText"]}),
-        )),
+        [diff] if is_whole(diff) => Some(ToolUse::write(path, text(diff, "newText"))),
+        [diff] => Some(ToolUse::edit(path, text(diff, "oldText"), text(diff, "newText"))),
         several if several.iter().all(|diff| text(diff, "path") == path && !is_whole(diff)) => {
-            let edits: Vec<Value> = several
-                .iter()
-                .map(|diff| json!({"old_string": diff["oldText"], "new_string": diff["newText"]}))
-                .collect();
-            Some(("MultiEdit".to_owned(), json!({"file_path": path, "edits": edits})))
+            Some(ToolUse::edits(path, several))
         }
         _ => None,
     }
 }
 
-fn read(facts: &CallFacts) -> Option<(String, Value)> {
+fn read(facts: &CallFacts) -> Option<ToolUse> {
     let is_empty = facts.input.as_object().is_none_or(Map::is_empty);
     let path = match (path(&facts.input), facts.locations.as_slice()) {
         (Some(path), _) => path,
-        (None, [location]) if is_empty => text(location, "path").to_owned(),
+        (None, [location]) if is_empty => text(location, "path"),
         _ => return None,
     };
-    let mut input = json!({"file_path": path});
-    for (own, key) in [("offset", "offset"), ("limit", "limit"), ("line", "offset")] {
-        if let Some(number) = facts.input[own].as_u64() {
-            input[key] = json!(number);
-        }
-    }
-    Some(("Read".to_owned(), input))
+    let number = |key: &str| facts.input[key].as_u64();
+    let mut input = ReadInput::default();
+    path.clone_into(&mut input.file_path);
+    input.offset = number("line").or(number("offset"));
+    input.limit = number("limit");
+    Some(ToolUse::of("Read", &input))
 }
 
-fn search(facts: &CallFacts) -> Option<(String, Value)> {
-    let pattern = one_of(&facts.input, &["pattern", "regex", "query"])?;
-    let mut input = json!({"pattern": pattern});
-    if let Some(path) = path(&facts.input) {
-        input["path"] = json!(path);
-    }
-    Some(("Grep".to_owned(), input))
+fn search(facts: &CallFacts) -> Option<ToolUse> {
+    let mut input = GrepInput::default();
+    one_of(&facts.input, &["pattern", "regex", "query"])?.clone_into(&mut input.pattern);
+    input.path = path(&facts.input).map(str::to_owned);
+    Some(ToolUse::of("Grep", &input))
 }
 
-fn fetch(facts: &CallFacts) -> Option<(String, Value)> {
-    let url = one_of(&facts.input, &["url", "uri"])?;
-    Some(("WebFetch".to_owned(), json!({"url": url, "prompt": facts.title})))
+fn fetch(facts: &CallFacts) -> Option<ToolUse> {
+    let mut input = WebFetchInput::default();
+    one_of(&facts.input, &["url", "uri"])?.clone_into(&mut input.url);
+    input.prompt = Some(facts.title.clone());
+    Some(ToolUse::of("WebFetch", &input))
 }
 
-fn path(input: &Value) -> Option<String> {
+fn path(input: &Value) -> Option<&str> {
     let keys = ["file_path", "filePath", "path", "absolute_path", "abs_path", "filename", "dir_path"];
-    one_of(input, &keys).map(str::to_owned)
+    one_of(input, &keys)
 }
 
 fn new_text(input: &Value) -> Option<&str> {
@@ -183,20 +223,22 @@ fn own_input(facts: &CallFacts) -> Value {
         other => Map::from_iter([("input".to_owned(), other.clone())]),
     };
     if !facts.title.is_empty() {
-        input.entry("title").or_insert_with(|| json!(facts.title));
+        input.entry("title").or_insert_with(|| facts.title.clone().into());
     }
     if !facts.locations.is_empty() {
-        input.entry("locations").or_insert_with(|| json!(facts.locations));
+        input.entry("locations").or_insert_with(|| facts.locations.clone().into());
     }
-    let changes: Vec<&Value> = diffs(facts).collect();
+    let changes: Vec<Value> = diffs(facts).cloned().collect();
     if !changes.is_empty() {
-        input.entry("changes").or_insert_with(|| json!(changes));
+        input.entry("changes").or_insert_with(|| changes.into());
     }
     Value::Object(input)
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn facts(kind: &str, title: &str, input: Value, content: &Value) -> CallFacts {
@@ -206,8 +248,9 @@ mod tests {
 
     #[test]
     fn calls_that_say_what_they_do_are_calls_of_claude_code() {
-        let check =
-            |facts: CallFacts, name: &str, input: Value| assert_eq!(tool(&facts), (name.to_owned(), input));
+        let check = |facts: CallFacts, name: &str, input: Value| {
+            assert_eq!(tool(&facts), ToolUse { name: name.to_owned(), input });
+        };
         check(
             facts("execute", "List", json!({"command": ["bash", "-lc", "ls -l"]}), &json!([])),
             "Bash",
@@ -249,10 +292,10 @@ mod tests {
             CallFacts { name: Some("Read".to_owned()), ..facts("other", "", json!({}), &json!([])) },
         ];
         for facts in unknown {
-            let (name, _) = tool(&facts);
+            let ToolUse { name, .. } = tool(&facts);
             assert!(name.starts_with("acp_"), "{name}");
         }
         // A read that is a command is judged as the command.
-        assert_eq!(tool(&facts("read", "cat", json!({"command": "cat x | sh"}), &json!([]))).0, "Bash");
+        assert_eq!(tool(&facts("read", "cat", json!({"command": "cat x | sh"}), &json!([]))).name, "Bash");
     }
 }

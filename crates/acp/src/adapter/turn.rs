@@ -1,29 +1,34 @@
-//! A turn: its messages, blocks and end.
+//! A turn: its messages and blocks.
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
+use tidings_protocol::json::{Extra, Json};
+use tidings_protocol::messages::{
+    ApiMessage, ApiStopReason, AssistantMessage, Content, ContentBlock, InitDetails, Message,
+    PermissionDenial, Status, SystemMessage, UserMessage,
+};
+use tidings_protocol::stream::{Delta, Event};
+use tidings_protocol::tools::{TodoWriteInput, TodoWriteItem};
 
 use super::calls::ToolCall;
-use super::effect::Effect;
-use super::frames::text;
 use super::state::Adapter;
+use super::tools::ToolUse;
 use crate::limits::BLOCK_BYTES_MAX;
-use crate::rpc::RpcError;
 
 /// The running turn.
 #[derive(Debug, Default)]
 pub(super) struct Turn {
     pub(super) number: u64,
     pub(super) is_cancelled: bool,
-    begun_ms: u64,
-    prompt: Option<String>,
+    pub(super) begun_ms: u64,
+    pub(super) prompt: Option<String>,
     message: Option<OpenMessage>,
     /// Tool calls of the turn, by the agent's ids.
     pub(super) calls: BTreeMap<String, ToolCall>,
     /// The last text, which is the result.
-    result: String,
-    denials: Vec<Value>,
+    pub(super) result: String,
+    pub(super) denials: Vec<PermissionDenial>,
     plans: u64,
 }
 
@@ -52,18 +57,24 @@ pub(super) enum BlockKind {
 }
 
 impl BlockKind {
-    /// The block with a text in it.
-    fn block(self, text: &str) -> Value {
+    /// The block with a text in it, and its members without a field of their own.
+    fn block(self, text: &str) -> (ContentBlock, Extra) {
+        let mut extra = Extra::default();
+        let text = text.to_owned();
         match self {
-            BlockKind::Text => json!({"type": "text", "text": text}),
-            BlockKind::Thinking => json!({"type": "thinking", "thinking": text, "signature": ""}),
+            BlockKind::Text => (ContentBlock::Text { text }, extra),
+            BlockKind::Thinking => {
+                // A thought of the API is signed, and one of another agent is not.
+                extra.insert("signature", &String::new());
+                (ContentBlock::Thinking { thinking: text }, extra)
+            }
         }
     }
 
-    fn delta(self, text: &str) -> Value {
+    fn delta(self, text: &str) -> Delta {
         match self {
-            BlockKind::Text => json!({"type": "text_delta", "text": text}),
-            BlockKind::Thinking => json!({"type": "thinking_delta", "thinking": text}),
+            BlockKind::Text => Delta::text(text),
+            BlockKind::Thinking => Delta::thinking(text),
         }
     }
 }
@@ -71,21 +82,23 @@ impl BlockKind {
 impl Adapter {
     pub(super) fn begin_turn(&mut self, prompt: Option<String>) {
         self.turns_begun += 1;
-        let prompts: Vec<&String> = prompt.iter().collect();
-        let init = json!({
-            "type": "system", "subtype": "init", "cwd": self.settings.cwd, "tools": [], "mcp_servers": [],
-            "model": self.model_label(), "permissionMode": self.choices.mode(),
-            "slash_commands": self.commands.iter().map(|command| text(command, "name")).collect::<Vec<_>>(),
-            "apiKeySource": "none", "claude_code_version": self.facts.label, "output_style": "default",
-            "user_message_uuids": prompts,
-        });
-        let status = json!({
-            "type": "system", "subtype": "status", "status": "requesting", "user_message_uuids": prompts,
-        });
+        let prompts: Vec<String> = prompt.iter().cloned().collect();
+        let mut details = InitDetails::default();
+        details.cwd = Some(self.settings.cwd.clone());
+        details.model = Some(self.model_label());
+        details.permission_mode = Some(self.choices.mode().into());
+        details.slash_commands = Some(self.commands.iter().map(|command| command.name.clone()).collect());
+        details.api_key_source = Some("none".to_owned());
+        details.claude_code_version = Some(self.facts.label.clone());
+        details.output_style = Some("default".to_owned());
+        details.uuid = Some((self.ids)());
+        details.extra.insert("user_message_uuids", &prompts);
+        let mut status = Status::of(Some("requesting"));
+        status.extra.insert("user_message_uuids", &prompts);
         let begun_ms = (self.clock)();
         self.turn = Some(Turn { number: self.turns_begun, begun_ms, prompt, ..Turn::default() });
-        self.emit_numbered(init);
-        self.emit(status);
+        self.emit_system(SystemMessage::init(self.session_id(), &details));
+        self.emit_system(SystemMessage::Status(status));
     }
 
     fn model_label(&self) -> String {
@@ -112,13 +125,13 @@ impl Adapter {
         let index = message.blocks;
         if message.block.is_none() {
             message.block = Some(OpenBlock { kind, text: String::new() });
-            let block = kind.block("");
-            self.stream(&json!({"type": "content_block_start", "index": index, "content_block": block}));
+            let (block, extra) = kind.block("");
+            self.stream(Event::block_start(index, block, extra));
         }
         if let Some(block) = self.message().and_then(|message| message.block.as_mut()) {
             block.text.push_str(text);
         }
-        self.stream(&json!({"type": "content_block_delta", "index": index, "delta": kind.delta(text)}));
+        self.stream(Event::block_delta(index, kind.delta(text)));
     }
 
     fn message(&mut self) -> Option<&mut OpenMessage> {
@@ -130,222 +143,103 @@ impl Adapter {
             return;
         }
         let id = format!("msg_{}", (self.ids)());
-        let message = json!({
-            "id": id, "type": "message", "role": "assistant", "model": self.model_label(), "content": [],
-            "stop_reason": null, "stop_sequence": null,
-        });
+        let start = ApiMessage::response(&*id, self.model_label(), Content::default());
         if let Some(turn) = &mut self.turn {
             let own = own.map(str::to_owned);
             turn.message = Some(OpenMessage { id, own, blocks: 0, block: None, has_calls: false });
         }
-        self.stream(&json!({"type": "message_start", "message": message}));
+        self.stream(Event::message_start(start));
     }
 
-    /// Sends a complete block of the open message.
-    fn emit_block(&mut self, block: &Value) {
+    /// Sends a complete block of the open message, with its members that have no field of their own.
+    fn emit_block(&mut self, block: ContentBlock, extra: Extra) {
         let Some(id) = self.message().map(|message| message.id.clone()) else { return };
-        let message = json!({
-            "id": id, "type": "message", "role": "assistant", "model": self.model_label(), "content": [block],
-            "stop_reason": null, "stop_sequence": null,
-        });
-        self.emit_numbered(json!({"type": "assistant", "message": message, "parent_tool_use_id": null}));
+        let mut content = Content::default();
+        content.push(block, extra);
+        let message = ApiMessage::response(id, self.model_label(), content);
+        self.emit_numbered(Message::Assistant(AssistantMessage::new(message)));
         let Some(message) = self.message() else { return };
         let index = message.blocks;
         message.blocks += 1;
-        self.stream(&json!({"type": "content_block_stop", "index": index}));
+        self.stream(Event::block_stop(index));
     }
 
     fn close_block(&mut self) {
-        let Some(block) = self.message().and_then(|message| message.block.take()) else { return };
-        self.emit_block(&block.kind.block(&block.text));
-        if let Some(turn) = self.turn.as_mut().filter(|_| block.kind == BlockKind::Text) {
-            turn.result = block.text;
+        let Some(open) = self.message().and_then(|message| message.block.take()) else { return };
+        let (block, extra) = open.kind.block(&open.text);
+        self.emit_block(block, extra);
+        if let Some(turn) = self.turn.as_mut().filter(|_| open.kind == BlockKind::Text) {
+            turn.result = open.text;
         }
     }
 
-    fn close_message(&mut self) {
+    pub(super) fn close_message(&mut self) {
         self.close_block();
         let Some(turn) = &mut self.turn else { return };
         if turn.message.take().is_some() {
-            self.stream(&json!({"type": "message_delta", "delta": {"stop_reason": "end_turn", "stop_sequence": null}}));
-            self.stream(&json!({"type": "message_stop"}));
+            self.stream(Event::message_delta(ApiStopReason::END_TURN));
+            self.stream(Event::message_stop());
         }
     }
 
     /// Sends the call of a tool, complete with its input.
-    pub(super) fn emit_call(&mut self, tool_use_id: &str, name: &str, input: &Value) {
+    pub(super) fn emit_call(&mut self, tool_use_id: &str, tool: ToolUse) {
         self.close_block();
         self.open_message(None);
         if let Some(message) = self.message() {
             message.has_calls = true;
         }
-        self.emit_block(&json!({"type": "tool_use", "id": tool_use_id, "name": name, "input": input}));
+        let ToolUse { name, input } = tool;
+        let call = ContentBlock::ToolUse { id: tool_use_id.to_owned(), name, input };
+        self.emit_block(call, Extra::default());
     }
 
     /// Announces the call of a tool whose input is not complete.
-    pub(super) fn announce_call(&mut self, tool_use_id: &str, name: &str) {
+    pub(super) fn announce_call(&mut self, tool_use_id: &str, name: String) {
         self.close_block();
         self.open_message(None);
         let Some(message) = self.message() else { return };
         message.has_calls = true;
         let index = message.blocks;
-        let block = json!({"type": "tool_use", "id": tool_use_id, "name": name, "input": {}});
-        self.stream(&json!({"type": "content_block_start", "index": index, "content_block": block}));
+        let input = Value::Object(Map::new());
+        let call = ContentBlock::ToolUse { id: tool_use_id.to_owned(), name, input };
+        self.stream(Event::block_start(index, call, Extra::default()));
     }
 
     /// Sends the result of a tool.
-    pub(super) fn emit_result(&mut self, tool_use_id: &str, content: &Value, is_error: bool) {
+    pub(super) fn emit_result(&mut self, tool_use_id: &str, content: &Content, is_error: bool) {
         self.close_message();
-        let result = json!({
-            "type": "tool_result", "tool_use_id": tool_use_id, "content": content, "is_error": is_error,
-        });
-        self.emit_numbered(json!({
-            "type": "user", "message": {"role": "user", "content": [result]}, "parent_tool_use_id": null,
-        }));
+        let block = ContentBlock::ToolResult {
+            tool_use_id: tool_use_id.to_owned(),
+            content: serde_json::to_value(content).unwrap_or_default(),
+            is_error,
+        };
+        // A success says so, too.
+        let mut extra = Extra::default();
+        extra.insert("is_error", &is_error);
+        let mut content = Content::default();
+        content.push(block, extra);
+        self.emit_numbered(Message::User(UserMessage::prompt(content)));
     }
 
     /// A to-do list as a call that Claude Code would make.
-    pub(super) fn emit_plan(&mut self, todos: &Value) {
+    pub(super) fn emit_plan(&mut self, todos: Vec<TodoWriteItem>) {
         let Some(turn) = &mut self.turn else { return };
         turn.plans += 1;
         let id = format!("plan-{}-{}", turn.number, turn.plans);
-        self.emit_call(&id, "TodoWrite", &json!({"todos": todos}));
-        self.emit_result(&id, &json!("Updated"), false);
+        let mut input = TodoWriteInput::default();
+        input.todos = todos;
+        self.emit_call(&id, ToolUse::of("TodoWrite", &input));
+        self.emit_result(&id, &Content::text("Updated"), false);
     }
 
-    pub(super) fn note_denial(&mut self, tool_use_id: &str, name: &str, input: &Value) {
+    pub(super) fn note_denial(&mut self, tool_use_id: &str, tool: &ToolUse) {
         if let Some(turn) = &mut self.turn {
-            let denial = json!({"tool_name": name, "tool_use_id": tool_use_id, "tool_input": input});
+            let mut denial = PermissionDenial::default();
+            denial.tool_name.clone_from(&tool.name);
+            denial.tool_use_id = Some(tool_use_id.to_owned());
+            denial.tool_input = Some(Json::from(&tool.input));
             turn.denials.push(denial);
         }
-    }
-
-    /// The agent has answered a prompt, which ends its turn.
-    pub(super) fn prompt_answered(&mut self, number: u64, result: Result<Value, RpcError>) {
-        if self.turn.as_ref().is_none_or(|turn| turn.number != number) {
-            // The turn was ended because the agent did not confirm that it stopped.
-            return;
-        }
-        match result {
-            Ok(answer) => match text(&answer, "stopReason") {
-                "cancelled" => self.end_interrupted_turn(),
-                "max_turn_requests" => {
-                    let end = json!({"subtype": "error_max_turns", "is_error": true});
-                    self.end_turn(end, "completed");
-                }
-                reason => {
-                    let mut end = json!({"subtype": "success", "is_error": false, "stop_reason": reason});
-                    if let Some(usage) = usage(&answer["usage"]) {
-                        end["usage"] = usage;
-                    }
-                    self.end_turn(end, "completed");
-                }
-            },
-            Err(_) if self.turn.as_ref().is_some_and(|turn| turn.is_cancelled) => self.end_interrupted_turn(),
-            Err(error) => self.end_turn_with_error(&error_text(&error)),
-        }
-    }
-
-    pub(super) fn end_turn_with_error(&mut self, text: &str) {
-        let end = json!({"subtype": "error_during_execution", "is_error": true, "errors": [text]});
-        self.end_turn(end, "completed");
-    }
-
-    pub(super) fn end_interrupted_turn(&mut self) {
-        self.show_held_calls();
-        self.close_message();
-        self.emit_numbered(json!({
-            "type": "user", "parent_tool_use_id": null,
-            "message": {"role": "user", "content": [{"type": "text", "text": "[Request interrupted by user]"}]},
-        }));
-        let end = json!({
-            "subtype": "error_during_execution", "is_error": true, "terminal_reason": "aborted_streaming",
-            "errors": ["The turn was interrupted"],
-        });
-        self.end_turn(end, "cancelled");
-    }
-
-    fn end_turn(&mut self, mut end: Value, state: &str) {
-        self.show_held_calls();
-        self.close_message();
-        self.cancel_asks();
-        self.allowances.clear();
-        let Some(turn) = self.turn.take() else { return };
-        end["type"] = json!("result");
-        end["num_turns"] = json!(1);
-        end["duration_ms"] = json!((self.clock)().saturating_sub(turn.begun_ms));
-        end["permission_denials"] = json!(turn.denials);
-        end["user_message_uuids"] = json!(turn.prompt.iter().collect::<Vec<_>>());
-        if end["is_error"] == false {
-            end["result"] = json!(turn.result);
-        }
-        if let Some(cost) = self.cost_usd {
-            end["total_cost_usd"] = json!(cost);
-        }
-        self.emit_numbered(end);
-        self.lifecycle(turn.prompt.as_deref(), state);
-        if self.host_left {
-            self.out.push(Effect::Exit(0));
-            return;
-        }
-        self.emit(json!({"type": "system", "subtype": "session_state_changed", "state": "idle"}));
-        self.start_next_prompt();
-    }
-
-    /// A prompt of an earlier run, which the agent replays.
-    pub(super) fn replay_prompt(&mut self, text: &str) {
-        if self.replayed_prompt.is_empty() {
-            self.end_replayed_turn();
-        }
-        self.replayed_prompt.push_str(text);
-    }
-
-    /// Begins the turn of a replayed prompt, before its answer.
-    pub(super) fn begin_replayed_turn(&mut self) {
-        if self.turn.is_some() {
-            return;
-        }
-        let prompt = std::mem::take(&mut self.replayed_prompt);
-        if !prompt.is_empty() {
-            self.emit_numbered(json!({
-                "type": "user", "message": {"role": "user", "content": prompt}, "parent_tool_use_id": null,
-            }));
-        }
-        self.begin_turn(None);
-    }
-
-    /// Ends the turn of a replayed prompt.
-    pub(super) fn end_replayed_turn(&mut self) {
-        if self.turn.is_some() {
-            self.end_turn(
-                json!({"subtype": "success", "is_error": false, "stop_reason": "end_turn"}),
-                "completed",
-            );
-        }
-    }
-}
-
-/// Tokens of a turn, if the agent counts them.
-fn usage(usage: &Value) -> Option<Value> {
-    let count = |key: &str| usage[key].as_u64();
-    Some(json!({
-        "input_tokens": count("inputTokens")?,
-        "output_tokens": count("outputTokens")?,
-        "cache_read_input_tokens": count("cachedReadTokens").unwrap_or_default(),
-        "cache_creation_input_tokens": count("cachedWriteTokens").unwrap_or_default(),
-    }))
-}
-
-/// An error of the agent, with its details if they are text.
-pub(super) fn error_text(error: &RpcError) -> String {
-    let details = error.data.as_ref().and_then(|data| {
-        data.as_str()
-            .or_else(|| data["details"].as_str())
-            .or_else(|| data["message"].as_str())
-            .map(str::to_owned)
-    });
-    match details {
-        Some(details) if !error.message.contains(&details) => format!("{}: {details}", error.message),
-        _ => error.message.clone(),
     }
 }

@@ -1,11 +1,23 @@
 //! Notifications of the agent.
 
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::Value;
+use tidings_protocol::control::SlashCommand;
+use tidings_protocol::messages::{
+    CommandsChanged, CompactBoundary, CompactMetadata, ElicitationComplete, Status, SystemMessage,
+};
+use tidings_protocol::tools::TodoWriteItem;
 
 use super::frames::{items, text};
 use super::state::{Adapter, Phase};
 use super::turn::BlockKind;
 use crate::rpc::Id;
+
+/// Body of `session_title_changed`, which the vendor does not publish.
+#[derive(Debug, Serialize)]
+struct SessionTitleChanged<'a> {
+    title: &'a str,
+}
 
 impl Adapter {
     pub(super) fn agent_notifies(&mut self, method: &str, params: &Value) {
@@ -25,7 +37,7 @@ impl Adapter {
                 self.withdraw_ask(&id);
             }
             "elicitation/complete" => {
-                self.emit(json!({"type": "system", "subtype": "elicitation_complete"}));
+                self.emit_system(SystemMessage::ElicitationComplete(ElicitationComplete::default()));
             }
             _ => self.show_source(),
         }
@@ -47,7 +59,8 @@ impl Adapter {
             }
             "session_info_update" => {
                 if let Some(title) = update["title"].as_str() {
-                    self.emit(json!({"type": "system", "subtype": "session_title_changed", "title": title}));
+                    let body = SessionTitleChanged { title };
+                    self.emit_unpublished("system", Some("session_title_changed"), body);
                 }
                 return;
             }
@@ -56,8 +69,8 @@ impl Adapter {
             _ => {}
         }
         if self.phase == Phase::Starting {
-            if !self.settings.replay {
-                // The agent replays what the host has seen.
+            // The agent replays what the host has seen, or its new session has no id yet.
+            if !self.settings.replay || self.session.is_none() {
                 return;
             }
             match kind {
@@ -75,10 +88,7 @@ impl Adapter {
             // The host knows its prompts.
             "user_message_chunk" => {}
             "tool_call" | "tool_call_update" => self.update_call(update),
-            "plan" => {
-                let todos: Vec<Value> = items(update, "entries").iter().map(todo).collect();
-                self.emit_plan(&json!(todos));
-            }
+            "plan" => self.emit_plan(items(update, "entries").iter().map(todo).collect()),
             "compaction_update" => self.compaction(update),
             _ => self.show_source(),
         }
@@ -100,13 +110,14 @@ impl Adapter {
 
     fn commands_changed(&mut self, update: &Value) {
         let command = |command: &Value| {
-            json!({"name": text(command, "name"), "description": text(command, "description"),
-                   "argumentHint": text(&command["input"], "hint")})
+            let hint = text(&command["input"], "hint");
+            SlashCommand::new(text(command, "name"), text(command, "description"), hint)
         };
         self.commands = items(update, "availableCommands").iter().map(command).collect();
         if self.phase == Phase::Ready {
-            let commands = self.commands.clone();
-            self.emit(json!({"type": "system", "subtype": "commands_changed", "commands": commands}));
+            let mut changed = CommandsChanged::default();
+            changed.commands.clone_from(&self.commands);
+            self.emit_system(SystemMessage::CommandsChanged(changed));
         }
     }
 
@@ -126,21 +137,19 @@ impl Adapter {
 
     fn compaction(&mut self, update: &Value) {
         match text(update, "status") {
-            "in_progress" => {
-                self.emit(json!({"type": "system", "subtype": "status", "status": "compacting"}));
-            }
+            "in_progress" => self.emit_system(SystemMessage::Status(Status::of(Some("compacting")))),
             "completed" => {
-                self.emit(json!({"type": "system", "subtype": "status", "status": null}));
-                let metadata = json!({"trigger": "auto"});
-                self.emit(
-                    json!({"type": "system", "subtype": "compact_boundary", "compact_metadata": metadata}),
-                );
+                self.emit_system(SystemMessage::Status(Status::of(None)));
+                let mut metadata = CompactMetadata::default();
+                metadata.trigger = Some("auto".to_owned());
+                let mut boundary = CompactBoundary::default();
+                boundary.compact_metadata = Some(metadata);
+                self.emit_system(SystemMessage::Compacted(boundary));
             }
             _ => {
-                let error = text(update, "error");
-                self.emit(json!({
-                    "type": "system", "subtype": "status", "status": null, "compact_error": error,
-                }));
+                let mut status = Status::of(None);
+                status.compact_error = Some(text(update, "error").to_owned());
+                self.emit_system(SystemMessage::Status(status));
             }
         }
     }
@@ -156,6 +165,10 @@ fn chunk_text(content: &Value) -> String {
     }
 }
 
-fn todo(entry: &Value) -> Value {
-    json!({"content": text(entry, "content"), "status": text(entry, "status"), "activeForm": text(entry, "content")})
+fn todo(entry: &Value) -> TodoWriteItem {
+    let mut item = TodoWriteItem::default();
+    text(entry, "content").clone_into(&mut item.content);
+    item.status = Some(text(entry, "status").into());
+    item.active_form = Some(item.content.clone());
+    item
 }
