@@ -5,9 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use agent_client_protocol_schema::v1 as acp;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::limits::{CALLS_KEPT_MAX, MESSAGE_BYTES_MAX};
 use crate::lines::{id_of_call, too_long};
@@ -296,7 +297,8 @@ impl Relay {
             self.calls.iter().filter(|call| call.method == "initialize").map(|call| call.line.clone()),
         );
         for (session, state) in &self.sessions {
-            let mut params = json!({"sessionId": session, "cwd": state.cwd, "mcpServers": []});
+            // `session/resume` has the same parameters, and this type writes an empty list of MCP servers.
+            let mut params = rpc::to_value(&acp::LoadSessionRequest::new(session.clone(), &state.cwd));
             if let Some(cursor) = &state.cursor {
                 set_ours(&mut params, "after", cursor.as_str());
             }
@@ -324,12 +326,14 @@ impl Relay {
 /// Sets a value of ours in the `_meta` of parameters.
 fn set_ours(params: &mut Value, key: &str, value: impl Into<Value>) {
     let Value::Object(params) = params else { return };
-    let meta = params.entry("_meta").or_insert_with(|| json!({}));
+    let meta = params.entry("_meta").or_insert(Value::Null);
     if !meta.is_object() {
-        *meta = json!({});
+        *meta = Value::Null;
     }
-    if !meta[META].is_object() {
-        meta[META] = json!({});
+    let ours = &mut meta[META];
+    if !ours.is_object() {
+        *ours = Value::Null;
     }
-    meta[META][key] = value.into();
+    // Indexing turns `null` into an object.
+    ours[key] = value.into();
 }

@@ -214,6 +214,11 @@ pub fn cancel_request(id: &Id) -> String {
     format!(r#"{{"jsonrpc":"2.0","method":"$/cancel_request","params":{{"requestId":{}}}}}"#, id.as_json())
 }
 
+/// Parameters or a result as a tree.
+pub(crate) fn to_value(part: &impl Serialize) -> Value {
+    serde_json::to_value(part).unwrap_or_default()
+}
+
 /// A part of a message as JSON. Parts are maps with texts as keys, which always have a JSON form.
 fn json(part: &impl Serialize) -> String {
     serde_json::to_string(part).unwrap_or_default()

@@ -164,7 +164,7 @@ impl Adapter {
     }
 
     pub(super) fn succeed(&mut self, id: &str, reply: &impl Serialize) {
-        let reply = serde_json::to_value(reply).unwrap_or_default();
+        let reply = rpc::to_value(reply);
         self.answer_host(id, ControlOutcome::Success(Success::new(&reply)));
     }
 

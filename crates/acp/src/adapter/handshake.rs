@@ -16,7 +16,7 @@ use super::mcp;
 use super::modes::{OfferedMode, mode_for};
 use super::state::{Adapter, OutgoingCall, Phase};
 use super::turn_end::error_text;
-use crate::rpc::RpcError;
+use crate::rpc::{self, RpcError};
 
 /// Bytes of an id of a session. Ids become parts of messages and of file names.
 const SESSION_ID_BYTES_MAX: usize = 200;
@@ -231,7 +231,7 @@ impl Adapter {
             options: self.choices.options(),
             capabilities: &self.facts.capabilities,
         };
-        reply.extra.insert("agent", &serde_json::to_value(agent).unwrap_or_default());
+        reply.extra.insert("agent", &rpc::to_value(&agent));
         reply
     }
 

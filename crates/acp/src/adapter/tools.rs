@@ -11,6 +11,7 @@ use tidings_protocol::tools::{
 };
 
 use super::frames::{items, text};
+use crate::rpc;
 
 /// A call as the agent describes it.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -33,7 +34,7 @@ pub(super) struct ToolUse {
 impl ToolUse {
     /// A call of one of Claude Code's tools.
     pub(super) fn of(name: &str, input: &impl Serialize) -> Self {
-        ToolUse { name: name.to_owned(), input: serde_json::to_value(input).unwrap_or_default() }
+        ToolUse { name: name.to_owned(), input: rpc::to_value(input) }
     }
 
     /// A command, with a description if there is one.

@@ -15,6 +15,7 @@ use super::calls::ToolCall;
 use super::state::Adapter;
 use super::tools::ToolUse;
 use crate::limits::BLOCK_BYTES_MAX;
+use crate::rpc;
 
 /// The running turn.
 #[derive(Debug, Default)]
@@ -211,7 +212,7 @@ impl Adapter {
         self.close_message();
         let block = ContentBlock::ToolResult {
             tool_use_id: tool_use_id.to_owned(),
-            content: serde_json::to_value(content).unwrap_or_default(),
+            content: rpc::to_value(content),
             is_error,
         };
         // A success says so, too.

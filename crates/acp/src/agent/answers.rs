@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 
 use agent_client_protocol_schema::ProtocolVersion;
 use agent_client_protocol_schema::v1 as acp;
-use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tidings_api::{AgentOption, ModelChoice};
 
 use super::open_prompts::PromptEnd;
-use crate::meta::{META, meta};
-use crate::rpc::{Id, RpcError};
+use crate::meta::{add, meta};
+use crate::rpc::{Id, RpcError, to_value};
 
 /// Settings of a session that an editor shows and changes.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -191,14 +190,16 @@ pub fn initialized(version: &str) -> Value {
 
 /// The response to `session/new`, `session/load` and `session/resume`.
 pub fn opened(session: &str, state: &SessionState, cursor: &str, pending: &[Id]) -> Value {
-    let response = acp::NewSessionResponse::new(session.to_owned())
-        .modes(state.mode_state())
-        .config_options(state.options());
-    let mut response = to_value(&response);
     let pending: Vec<Value> =
         pending.iter().filter_map(|id| serde_json::from_str(id.as_json()).ok()).collect();
-    response["_meta"] = json!({META: {"session": session, "cursor": cursor, "pending": pending}});
-    response
+    let mut meta = Some(meta("session", session));
+    add(&mut meta, "cursor", cursor);
+    add(&mut meta, "pending", pending);
+    let response = acp::NewSessionResponse::new(session.to_owned())
+        .modes(state.mode_state())
+        .config_options(state.options())
+        .meta(meta);
+    to_value(&response)
 }
 
 /// The response to `session/set_config_option`.
@@ -232,8 +233,4 @@ pub fn stopped(end: &PromptEnd, cursor: &str) -> Result<Value, RpcError> {
 
 fn needs_login(message: &str) -> bool {
     message.contains("/login")
-}
-
-fn to_value(response: &impl Serialize) -> Value {
-    serde_json::to_value(response).unwrap_or_else(|_| json!({}))
 }

@@ -1,16 +1,18 @@
 //! Requests and notifications of an editor, decoded.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use agent_client_protocol_schema::v1 as acp;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
 use tidings_api::Input;
 
 use super::content;
 use crate::meta::meta_of;
-use crate::rpc::{Id, RpcError};
+use crate::rpc::{self, Id, RpcError};
 
 /// A request of an editor.
 #[derive(Debug)]
@@ -236,34 +238,42 @@ fn open(
 }
 
 /// MCP servers in the format of the CLI.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct McpConfig {
+    mcp_servers: BTreeMap<String, McpServer>,
+}
+
+/// One of them, with its lists also if they are empty.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum McpServer {
+    Stdio { command: String, args: Vec<String>, env: BTreeMap<String, String> },
+    Http { url: String, headers: BTreeMap<String, String> },
+    Sse { url: String, headers: BTreeMap<String, String> },
+}
+
 fn mcp_config(servers: Vec<acp::McpServer>) -> Option<Value> {
-    let headers = |headers: Vec<acp::HttpHeader>| -> Map<String, Value> {
-        headers.into_iter().map(|header| (header.name, header.value.into())).collect()
+    let headers = |headers: Vec<acp::HttpHeader>| {
+        headers.into_iter().map(|header| (header.name, header.value)).collect()
     };
-    let named: Map<String, Value> = servers
-        .into_iter()
-        .filter_map(|server| match server {
-            acp::McpServer::Stdio(server) => {
-                let env: Map<String, Value> =
-                    server.env.into_iter().map(|variable| (variable.name, variable.value.into())).collect();
-                let config = json!({
-                    "type": "stdio", "command": text(&server.command), "args": server.args, "env": env,
-                });
-                Some((server.name, config))
-            }
-            acp::McpServer::Http(server) => Some((
-                server.name,
-                json!({"type": "http", "url": server.url, "headers": headers(server.headers)}),
-            )),
-            acp::McpServer::Sse(server) => Some((
-                server.name,
-                json!({"type": "sse", "url": server.url, "headers": headers(server.headers)}),
-            )),
-            // More kinds may be added; none of them is in our capabilities.
-            _ => None,
-        })
-        .collect();
-    (!named.is_empty()).then(|| json!({"mcpServers": named}))
+    let named = servers.into_iter().filter_map(|server| match server {
+        acp::McpServer::Stdio(server) => {
+            let env = server.env.into_iter().map(|variable| (variable.name, variable.value)).collect();
+            let command = text(&server.command);
+            Some((server.name, McpServer::Stdio { command, args: server.args, env }))
+        }
+        acp::McpServer::Http(server) => {
+            Some((server.name, McpServer::Http { url: server.url, headers: headers(server.headers) }))
+        }
+        acp::McpServer::Sse(server) => {
+            Some((server.name, McpServer::Sse { url: server.url, headers: headers(server.headers) }))
+        }
+        // More kinds may be added; none of them is in our capabilities.
+        _ => None,
+    });
+    let mcp_servers: BTreeMap<_, _> = named.collect();
+    (!mcp_servers.is_empty()).then(|| rpc::to_value(&McpConfig { mcp_servers }))
 }
 
 fn set_option(method: &str, params: &RawValue) -> Result<AgentCall, RpcError> {

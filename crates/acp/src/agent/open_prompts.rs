@@ -258,6 +258,7 @@ fn end_of(reason: &StopReason) -> PromptEnd {
     match reason {
         StopReason::MaxTokens => PromptEnd::MaxTokens,
         StopReason::Other(reason) if reason == "refusal" => PromptEnd::Refusal,
+        // The protocol has no word for other ends of an answer, such as a stop sequence.
         _ => PromptEnd::EndTurn,
     }
 }

@@ -2,8 +2,8 @@
 
 use agent_client_protocol_schema::v1 as acp;
 use serde::Serialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
 use tidings_api::{
     Choice, PendingPermission, PendingQuestion, PermissionAnswer, PermissionScope, QuestionAnswer,
     QuestionReply,
@@ -15,7 +15,7 @@ use tidings_protocol::ui::{
 use super::calls::ClientFeatures;
 use super::content::text_block;
 use super::tools::{self, IntoContent as _};
-use crate::rpc::{Id, RpcError};
+use crate::rpc::{self, Id, RpcError};
 
 /// A pending request of a session.
 #[derive(Debug, Clone, PartialEq)]
@@ -120,16 +120,21 @@ impl PendingAsk {
                     "session/request_permission",
                     plan_request(session, request, details, plan.as_deref(), may_always)?,
                 ),
-                QuestionKind::Elicitation if details.url.is_some() => {
-                    ("elicitation/create", features.urls.then(|| page(session, details))?)
-                }
                 QuestionKind::Elicitation => {
-                    ("elicitation/create", features.forms.then(|| mcp_form(session, request, details))?)
+                    let params = match &details.url {
+                        Some(url) => features.urls.then(|| page(session, details, url)),
+                        None => features.forms.then(|| mcp_form(session, request, details)),
+                    };
+                    ("elicitation/create", params?)
                 }
                 QuestionKind::Questions if features.forms => {
-                    ("elicitation/create", form(session, request, details))
+                    ("elicitation/create", form(session, request, details)?)
                 }
-                _ => ("session/request_permission", single_choice(session, request, details)?),
+                QuestionKind::Questions => {
+                    ("session/request_permission", single_choice(session, request, details)?)
+                }
+                // Others can answer a kind that this version does not know.
+                _ => return None,
             },
         };
         Some(AskedRequest { id, method, params, ask: self })
@@ -226,7 +231,7 @@ fn permission(session: &str, details: &PermissionDetails, may_always: bool) -> V
     }
     options.push(option(REJECT, "Reject", acp::PermissionOptionKind::RejectOnce));
     let call = acp::ToolCallUpdate::new(details.tool_use_id.clone(), fields);
-    to_value(&acp::RequestPermissionRequest::new(session.to_owned(), call, options))
+    rpc::to_value(&acp::RequestPermissionRequest::new(session.to_owned(), call, options))
 }
 
 fn count(rules: usize) -> String {
@@ -290,7 +295,7 @@ fn plan_request(
         .status(acp::ToolCallStatus::Pending)
         .content(vec![text_block(text).into_content()]);
     let call = acp::ToolCallUpdate::new(details.tool_use_id.clone(), fields);
-    Some(to_value(&acp::RequestPermissionRequest::new(session.to_owned(), call, options)))
+    Some(rpc::to_value(&acp::RequestPermissionRequest::new(session.to_owned(), call, options)))
 }
 
 /// One question with one choice, for an editor without forms.
@@ -310,7 +315,7 @@ fn single_choice(
         .kind(acp::ToolKind::Other)
         .status(acp::ToolCallStatus::Pending);
     let call = acp::ToolCallUpdate::new(details.tool_use_id.clone(), fields);
-    Some(to_value(&acp::RequestPermissionRequest::new(session.to_owned(), call, options)))
+    Some(rpc::to_value(&acp::RequestPermissionRequest::new(session.to_owned(), call, options)))
 }
 
 fn choice_answer(request: &AskUserQuestionsRequest, chosen: Option<String>) -> EditorAnswer {
@@ -331,84 +336,88 @@ fn cancelled() -> EditorAnswer {
     EditorAnswer::Question(QuestionAnswer { cancel: true, ..QuestionAnswer::default() })
 }
 
-/// A form with one field per question, and one for an own answer to each.
-fn form(session: &str, request: &AskUserQuestionsRequest, details: &QuestionDetails) -> Value {
-    let mut properties = Map::new();
+/// A form with one field per question, and one for an own answer to each; `None` if it has a question of a
+/// type that this version does not know.
+fn form(session: &str, request: &AskUserQuestionsRequest, details: &QuestionDetails) -> Option<Value> {
+    let mut schema = acp::ElicitationSchema::new();
     for (index, question) in request.questions.iter().enumerate() {
         let note = details.questions.iter().find(|note| note.id == question.id);
         let title = note.and_then(|note| note.header.clone());
-        let choices: Vec<Value> = question
-            .options
-            .iter()
-            .flatten()
-            .enumerate()
-            .map(|(at, label)| {
-                let about =
-                    note.and_then(|note| note.options.get(at)).and_then(|option| option.description.clone());
-                about.map_or_else(
-                    || json!({"const": label, "title": label}),
-                    |about| json!({"const": label, "title": label, "description": about}),
-                )
-            })
-            .collect();
-        let mut field = match question.question_type {
-            QuestionType::SingleChoice => json!({"type": "string", "oneOf": choices}),
-            QuestionType::MultiChoice => json!({"type": "array", "items": {"anyOf": choices}}),
-            _ => json!({"type": "string"}),
+        let choice = |(at, label): (usize, &String)| {
+            let about = note.and_then(|note| note.options.get(at)?.description.clone());
+            acp::EnumOption::new(label, label).description(about)
         };
-        field["description"] = question.text.clone().into();
-        if let Some(title) = title {
-            field["title"] = title.into();
-        }
+        let choices = || question.options.iter().flatten().enumerate().map(choice).collect();
+        let text = question.text.clone();
+        let one = acp::StringPropertySchema::new().title(title.clone()).description(text.clone());
+        let field: acp::ElicitationPropertySchema = match question.question_type {
+            QuestionType::SingleChoice => one.one_of(Some(choices())).into(),
+            QuestionType::MultiChoice => {
+                acp::MultiSelectPropertySchema::titled(choices()).title(title).description(text).into()
+            }
+            QuestionType::FreeText => one.into(),
+            _ => return None,
+        };
         let key = format!("question_{index}");
         if question.question_type != QuestionType::FreeText {
-            let other = json!({"type": "string", "title": "Other", "description": "An answer of your own"});
-            properties.insert(format!("{key}{OTHER}"), other);
+            let own = acp::StringPropertySchema::new().title("Other".to_owned());
+            let own = own.description("An answer of your own".to_owned());
+            schema = schema.property(format!("{key}{OTHER}"), own, false);
         }
-        properties.insert(key, field);
+        schema = schema.property(key, field, false);
     }
     let message =
         details.message.clone().or_else(|| request.questions.first().map(|question| question.text.clone()));
-    elicitation(session, details, message, &json!({"type": "object", "properties": properties}))
+    Some(elicitation(session, details, message, schema))
 }
 
 /// The form of an MCP server, as the server wrote it.
 fn mcp_form(session: &str, request: &AskUserQuestionsRequest, details: &QuestionDetails) -> Value {
-    let schema = details.schema.clone().filter(Value::is_object).unwrap_or_else(|| {
-        let fields = request
-            .questions
-            .iter()
-            .map(|question| (question.id.clone(), json!({"type": "string", "description": question.text})));
-        json!({"type": "object", "properties": fields.collect::<Map<_, _>>()})
+    let message = details.message.clone();
+    if let Some(schema) = details.schema.clone().filter(Value::is_object) {
+        return elicitation(session, details, message, schema);
+    }
+    let schema = request.questions.iter().fold(acp::ElicitationSchema::new(), |schema, question| {
+        let field = acp::StringPropertySchema::new().description(question.text.clone());
+        schema.property(question.id.clone(), field, false)
     });
-    elicitation(session, details, details.message.clone(), &schema)
+    elicitation(session, details, message, schema)
 }
 
-fn elicitation(session: &str, details: &QuestionDetails, message: Option<String>, schema: &Value) -> Value {
-    json!({
-        "sessionId": session,
-        "toolCallId": details.tool_use_id,
-        "mode": "form",
-        "message": message.unwrap_or_else(|| "The agent has a question".to_owned()),
-        "requestedSchema": schema,
+/// A request for a form. The protocol's own type would drop members of a schema that it does not know.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FormRequest<T> {
+    #[serde(flatten)]
+    scope: acp::ElicitationSessionScope,
+    mode: &'static str,
+    message: String,
+    requested_schema: T,
+}
+
+fn elicitation(
+    session: &str,
+    details: &QuestionDetails,
+    message: Option<String>,
+    requested_schema: impl Serialize,
+) -> Value {
+    let scope = acp::ElicitationSessionScope::new(session.to_owned());
+    rpc::to_value(&FormRequest {
+        scope: scope.tool_call_id(acp::ToolCallId::new(&*details.tool_use_id)),
+        mode: "form",
+        message: message.unwrap_or_else(|| "The agent has a question".to_owned()),
+        requested_schema,
     })
 }
 
 /// A question that is asked on a web page.
-fn page(session: &str, details: &QuestionDetails) -> Value {
-    json!({
-        "sessionId": session,
-        "mode": "url",
-        "message": details.message.clone().unwrap_or_default(),
-        "url": details.url,
-        "elicitationId": details.tool_use_id,
-    })
+fn page(session: &str, details: &QuestionDetails, url: &str) -> Value {
+    let scope = acp::ElicitationSessionScope::new(session.to_owned());
+    let mode = acp::ElicitationUrlMode::new(scope, details.tool_use_id.clone(), url);
+    let message = details.message.clone().unwrap_or_default();
+    rpc::to_value(&acp::CreateElicitationRequest::new(mode, message))
 }
 
 fn option(id: &str, name: &str, kind: acp::PermissionOptionKind) -> acp::PermissionOption {
     acp::PermissionOption::new(id.to_owned(), name, kind)
-}
-
-fn to_value(request: &impl Serialize) -> Value {
-    serde_json::to_value(request).unwrap_or_else(|_| json!({}))
 }

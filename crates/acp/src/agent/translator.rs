@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use agent_client_protocol_schema::v1 as acp;
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value};
 use tidings_api::Attachment;
 use tidings_protocol::ui::{
     SessionPhase, SubAgentOutcome, TodoList, TodoStatus, TokenUsage, ToolDetails, TurnResult, UiMessage,
@@ -44,6 +45,28 @@ pub struct Translator {
 struct KnownCall {
     tool: String,
     is_terminal: bool,
+}
+
+/// `_meta.terminal_info`: the terminal of a call, for editors that show commands as terminals.
+#[derive(Debug, Serialize)]
+struct TerminalInfo<'a> {
+    terminal_id: &'a str,
+    cwd: &'a str,
+}
+
+/// `_meta.terminal_output`: more output of the terminal.
+#[derive(Debug, Serialize)]
+struct TerminalOutput<'a> {
+    terminal_id: &'a str,
+    data: String,
+}
+
+/// `_meta.terminal_exit`: the end of its command.
+#[derive(Debug, Serialize)]
+struct TerminalExit<'a> {
+    terminal_id: &'a str,
+    exit_code: i32,
+    signal: Option<&'a str>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -361,7 +384,7 @@ impl Translator {
         if is_terminal {
             let terminal = acp::Terminal::new(id.to_owned());
             fields = fields.content(vec![acp::ToolCallContent::Terminal(terminal)]);
-            let info = json!({"terminal_id": id, "cwd": self.cwd});
+            let info = rpc::to_value(&TerminalInfo { terminal_id: id, cwd: &self.cwd });
             meta.get_or_insert_default().insert("terminal_info".to_owned(), info);
         } else if !shown.content.is_empty() {
             fields = fields.content(shown.content);
@@ -380,11 +403,11 @@ impl Translator {
         let mut meta = None;
         let is_edit = tools::kind(&known.tool) == acp::ToolKind::Edit;
         if known.is_terminal {
-            let exit = json!({"terminal_id": id, "exit_code": i32::from(failed), "signal": null});
-            let output = json!({"terminal_id": id, "data": bounded(result)});
+            let output = TerminalOutput { terminal_id: id, data: bounded(result) };
+            let exit = TerminalExit { terminal_id: id, exit_code: failed.into(), signal: None };
             meta = Some(Map::from_iter([
-                ("terminal_output".to_owned(), output),
-                ("terminal_exit".to_owned(), exit),
+                ("terminal_output".to_owned(), rpc::to_value(&output)),
+                ("terminal_exit".to_owned(), rpc::to_value(&exit)),
             ]));
         } else if !result.is_empty() && (failed || !is_edit) {
             let text = bounded(result);
@@ -501,13 +524,15 @@ fn lane_meta(lane: Option<&str>) -> Option<Map<String, Value>> {
 }
 
 fn plan(list: &TodoList) -> acp::SessionUpdate {
-    let entries = list.items.iter().filter(|item| item.status != TodoStatus::Cancelled).map(|item| {
+    let entries = list.items.iter().filter_map(|item| {
         let status = match item.status {
             TodoStatus::Pending => acp::PlanEntryStatus::Pending,
             TodoStatus::InProgress => acp::PlanEntryStatus::InProgress,
-            _ => acp::PlanEntryStatus::Completed,
+            TodoStatus::Completed => acp::PlanEntryStatus::Completed,
+            // The protocol has no word for an item that was abandoned, nor for a status of a later version.
+            _ => return None,
         };
-        acp::PlanEntry::new(item.content.clone(), acp::PlanEntryPriority::Medium, status)
+        Some(acp::PlanEntry::new(item.content.clone(), acp::PlanEntryPriority::Medium, status))
     });
     acp::SessionUpdate::Plan(acp::Plan::new(entries.collect()))
 }

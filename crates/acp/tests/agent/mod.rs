@@ -1,8 +1,9 @@
 //! Events as updates, requests and answers, and prompts with their turns.
 
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tidings_acp::agent::{
-    ClientFeatures, EditorAnswer, OpenPrompts, PendingAsk, PromptEnd, SessionState, Translator,
+    AgentCall, ClientFeatures, EditorAnswer, OpenPrompts, PendingAsk, PromptEnd, SessionState, Translator,
 };
 use tidings_api::{Choice, PermissionScope};
 use tidings_protocol::ui::UiMessage;
@@ -317,6 +318,66 @@ fn questions(kind: &str, types: &[&str]) -> PendingAsk {
         details: serde_json::from_value(json!({"session_id": 1, "tool_use_id": "t", "kind": kind})).unwrap(),
         plan: None,
     }
+}
+
+#[test]
+fn mcp_servers_of_an_editor_have_the_format_of_the_cli() {
+    let pair = json!([{"name": "A", "value": "1"}]);
+    let servers = json!([
+        {"name": "box", "command": "/bin/box", "args": ["-v"], "env": pair},
+        {"name": "bare", "command": "bare", "args": [], "env": []},
+        {"type": "http", "name": "web", "url": "https://a", "headers": pair},
+        {"type": "sse", "name": "events", "url": "https://b", "headers": []},
+    ]);
+    let config = |servers: &Value| {
+        let params = json!({"cwd": "/home", "mcpServers": servers}).to_string();
+        match AgentCall::read("session/new", &RawValue::from_string(params).unwrap()).unwrap() {
+            AgentCall::New(session) => session.mcp_config,
+            other => panic!("{other:?}"),
+        }
+    };
+    let wanted = json!({"mcpServers": {
+        "box": {"type": "stdio", "command": "/bin/box", "args": ["-v"], "env": {"A": "1"}},
+        "bare": {"type": "stdio", "command": "bare", "args": [], "env": {}},
+        "web": {"type": "http", "url": "https://a", "headers": {"A": "1"}},
+        "events": {"type": "sse", "url": "https://b", "headers": {}},
+    }});
+    assert_eq!(config(&servers), Some(wanted));
+    assert_eq!(config(&json!([])), None);
+}
+
+#[test]
+fn forms_have_the_members_that_editors_read() {
+    let features = ClientFeatures { forms: true, urls: true, ..ClientFeatures::default() };
+    let params = |ask: PendingAsk| ask.to_editor("s", &features, false).unwrap().params;
+    let choices = json!([{"const": "A", "title": "A"}, {"const": "B", "title": "B"}]);
+    let other = json!({"type": "string", "title": "Other", "description": "An answer of your own"});
+    let properties = json!({
+        "question_0": {"type": "string", "oneOf": choices, "description": "Which?"},
+        "question_0_other": other,
+        "question_1": {"type": "array", "items": {"anyOf": choices}, "description": "Which?"},
+        "question_1_other": other,
+        "question_2": {"type": "string", "description": "Which?"},
+    });
+    let form = |message: &str, schema: &Value| json!({"sessionId": "s", "toolCallId": "t", "mode": "form", "message": message, "requestedSchema": schema});
+    let all = questions("Questions", &["SingleChoice", "MultiChoice", "FreeText"]);
+    assert_eq!(params(all), form("Which?", &json!({"type": "object", "properties": properties})));
+
+    let elicitation = |more: Value| {
+        let mut ask = questions("Elicitation", &["FreeText"]);
+        let PendingAsk::Question { details, .. } = &mut ask else { panic!() };
+        let mut all = serde_json::to_value(&*details).unwrap();
+        all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        **details = serde_json::from_value(all).unwrap();
+        ask
+    };
+    let fields = json!({"type": "object", "properties": {"q0": {"type": "string", "description": "Which?"}}});
+    assert_eq!(params(elicitation(json!({}))), form("The agent has a question", &fields));
+    let own = json!({"type": "object", "x-of-the-future": [1]});
+    assert_eq!(params(elicitation(json!({"schema": own, "message": "M"}))), form("M", &own), "as it is");
+    let page =
+        json!({"sessionId": "s", "mode": "url", "message": "", "url": "https://a", "elicitationId": "t"});
+    assert_eq!(params(elicitation(json!({"url": "https://a"}))), page);
 }
 
 #[test]
