@@ -1,6 +1,6 @@
 //! The inbox: requests that wait for a person, and what happened since the person last looked.
 
-use super::{closed_enums, shapes};
+use super::{NotifyKind, closed_enums, named_enums, shapes};
 use tidings_protocol::mobile::RiskLevel;
 
 shapes! {
@@ -185,46 +185,34 @@ shapes! {
     }
 }
 
-closed_enums! {
+named_enums! {
     /// Kind of an item.
     #[derive(PartialOrd, Ord)]
     pub enum InboxKind {
         /// A tool call waits for permission.
-        Permission,
+        Permission = "permission",
         /// The agent asks questions.
-        Question,
+        Question = "question",
         /// A plan waits for approval.
-        Plan,
+        Plan = "plan",
         /// A session waits in a dialog where it runs, and cannot be answered here.
-        Dialog,
+        Dialog = "dialog",
         /// A turn has ended well.
-        Finished,
+        Finished = "finished",
         /// A turn or a session has failed.
-        Failed,
+        Failed = "failed",
         /// A tool call was denied without asking a person.
-        Denied,
+        Denied = "denied",
         /// The limit of the plan is reached.
-        Limit,
+        Limit = "limit",
         /// The agent has ended during a turn.
-        AgentGone,
+        AgentGone = "agent_gone",
         /// The disk of the server is full.
-        DiskFull,
+        DiskFull = "disk_full",
     }
+}
 
-    /// Kind of a target of notifications.
-    pub enum NotifyKind {
-        /// A program that accepts JSON.
-        Webhook,
-        /// An incoming webhook of Slack.
-        Slack,
-        /// A webhook of Discord.
-        Discord,
-        /// A topic of ntfy, which shows notifications on phones.
-        Ntfy,
-        /// A browser of a device.
-        WebPush,
-    }
-
+closed_enums! {
     /// State of a notification at one target.
     pub enum DeliveryState {
         /// It is being sent, or waits for the next attempt.
@@ -239,51 +227,8 @@ closed_enums! {
 }
 
 impl InboxKind {
-    /// All kinds.
-    pub const ALL: [InboxKind; 10] = [
-        InboxKind::Permission,
-        InboxKind::Question,
-        InboxKind::Plan,
-        InboxKind::Dialog,
-        InboxKind::Finished,
-        InboxKind::Failed,
-        InboxKind::Denied,
-        InboxKind::Limit,
-        InboxKind::AgentGone,
-        InboxKind::DiskFull,
-    ];
-
-    /// The word in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            InboxKind::Permission => "permission",
-            InboxKind::Question => "question",
-            InboxKind::Plan => "plan",
-            InboxKind::Dialog => "dialog",
-            InboxKind::Finished => "finished",
-            InboxKind::Failed => "failed",
-            InboxKind::Denied => "denied",
-            InboxKind::Limit => "limit",
-            InboxKind::AgentGone => "agent_gone",
-            InboxKind::DiskFull => "disk_full",
-        }
-    }
-
     /// True for requests that wait for an answer, here or where the session runs.
     pub fn is_request(self) -> bool {
         matches!(self, InboxKind::Permission | InboxKind::Question | InboxKind::Plan | InboxKind::Dialog)
-    }
-}
-
-impl NotifyKind {
-    /// The word in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            NotifyKind::Webhook => "webhook",
-            NotifyKind::Slack => "slack",
-            NotifyKind::Discord => "discord",
-            NotifyKind::Ntfy => "ntfy",
-            NotifyKind::WebPush => "web_push",
-        }
     }
 }

@@ -37,7 +37,7 @@ pub use fleet::{
 };
 pub use inbox::{
     DeliveryState, InboxAct, InboxActed, InboxCounts, InboxDelivery, InboxItem, InboxKind, InboxPage,
-    InboxRead, InboxRequest, InboxSeen, InboxVisible, NotifyKind,
+    InboxRead, InboxRequest, InboxSeen, InboxVisible,
 };
 pub use input::{
     Accepted, Attachment, CommandRequest, Delivery, INPUT_BYTES_MAX, Input, QueueState, QueuedInput, Rewound,
@@ -51,8 +51,8 @@ pub use list::{
 };
 pub use marks::{MarkList, PatchMarks, SessionMarks};
 pub use notify::{
-    NewNotifyTarget, NotifySettings, NotifyTarget, NotifyTargets, NotifyTest, PushActions, PushDevice,
-    PushKeys, PushMessage, PushState, PushSubscription, QuietHours, TargetSource, TargetState,
+    NewNotifyTarget, NotifyKind, NotifySettings, NotifyTarget, NotifyTargets, NotifyTest, PushActions,
+    PushDevice, PushKeys, PushMessage, PushState, PushSubscription, QuietHours, TargetSource, TargetState,
 };
 pub use problem::Problem;
 pub use scope::{Scope, Scopes, UnknownScope};
@@ -108,6 +108,26 @@ macro_rules! closed_enums {
     )+};
 }
 
+/// Declares closed enums with the words of their variants, and the list of all.
+macro_rules! named_enums {
+    ($(
+        $(#[$meta:meta])*
+        pub enum $Name:ident { $( $(#[$word_meta:meta])* $Word:ident = $word:literal, )+ }
+    )+) => {
+        closed_enums! { $( $(#[$meta])* pub enum $Name { $( $(#[$word_meta])* $Word, )+ } )+ }
+
+        $( impl $Name {
+            /// All of them, in the order of their declaration.
+            pub const ALL: [$Name; [$( $word ),+].len()] = [$( $Name::$Word ),+];
+
+            /// The word in JSON.
+            pub fn as_str(self) -> &'static str {
+                match self { $( $Name::$Word => $word, )+ }
+            }
+        } )+
+    };
+}
+
 /// Declares enums that later versions extend, written in `snake_case`. A value that is not known decodes as
 /// `Unknown`: servers of a fleet may have different versions.
 macro_rules! open_enums {
@@ -144,4 +164,4 @@ macro_rules! open_enums {
     )+};
 }
 
-use {closed_enums, open_enums, shapes};
+use {closed_enums, named_enums, open_enums, shapes};

@@ -1,6 +1,6 @@
 //! Notifications: their rules, their targets, and the Web Push subscription of a device.
 
-use super::{InboxKind, NotifyKind, closed_enums, shapes};
+use super::{InboxKind, closed_enums, named_enums, shapes};
 
 shapes! {
     /// Rules for notifications.
@@ -277,6 +277,22 @@ pub enum PushMessage {
     },
 }
 
+named_enums! {
+    /// Kind of a target of notifications.
+    pub enum NotifyKind {
+        /// A program that accepts JSON.
+        Webhook = "webhook",
+        /// An incoming webhook of Slack.
+        Slack = "slack",
+        /// A webhook of Discord.
+        Discord = "discord",
+        /// A topic of ntfy, which shows notifications on phones.
+        Ntfy = "ntfy",
+        /// A browser of a device.
+        WebPush = "web_push",
+    }
+}
+
 closed_enums! {
     /// Place in which a target was set.
     pub enum TargetSource {
@@ -321,6 +337,21 @@ impl Default for NotifySettings {
             off_sessions: Vec::new(),
             details: false,
             coalesce_from: coalesce_from(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_have_the_same_word_in_json() {
+        for kind in NotifyKind::ALL {
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.as_str());
+        }
+        for kind in InboxKind::ALL {
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.as_str());
         }
     }
 }

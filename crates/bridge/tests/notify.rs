@@ -12,8 +12,8 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
-use tidings_api::{CommandRequest, CreateSession, NotifySettings, SessionCommand, SessionView};
-use tidings_bridge::notify::{Notifier, Occasion, Target, TargetKind};
+use tidings_api::{CommandRequest, CreateSession, NotifyKind, NotifySettings, SessionCommand, SessionView};
+use tidings_bridge::notify::{Notifier, Occasion, Target};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -78,7 +78,7 @@ impl Receiver {
         in_time(self.received.recv()).await.unwrap()
     }
 
-    fn target(&self, kind: TargetKind, events: &[Occasion]) -> Target {
+    fn target(&self, kind: NotifyKind, events: &[Occasion]) -> Target {
         let mut target: Target =
             serde_json::from_value(serde_json::json!({"url":self.address,"kind":"webhook"})).unwrap();
         target.url.push_str("/topic");
@@ -151,7 +151,7 @@ fn hmac(secret: &str, message: &str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn s2_29_what_needs_a_person_is_told_without_what_it_is_about() {
     let mut receiver = Receiver::start(fine).await;
-    let mut target = receiver.target(TargetKind::Webhook, &[]);
+    let mut target = receiver.target(NotifyKind::Webhook, &[]);
     target.secret = Some("between us".to_owned());
     let fixture = Fixture::with_targets(vec![target]).await;
     let session = fixture.ask().await;
@@ -183,7 +183,7 @@ async fn s2_29_what_needs_a_person_is_told_without_what_it_is_about() {
 #[tokio::test(flavor = "multi_thread")]
 async fn s2_29_details_are_told_where_the_owner_wants_it_and_only_of_what_is_wanted() {
     let mut receiver = Receiver::start(fine).await;
-    let mut target = receiver.target(TargetKind::Webhook, &[Occasion::TurnEnded]);
+    let mut target = receiver.target(NotifyKind::Webhook, &[Occasion::TurnEnded]);
     target.include_details = true;
     let fixture = Fixture::with_targets(vec![target]).await;
     let session = fixture.ask().await;
@@ -198,7 +198,7 @@ async fn s2_29_details_are_told_where_the_owner_wants_it_and_only_of_what_is_wan
 #[tokio::test(flavor = "multi_thread")]
 async fn p13_s2_29_ntfy_gets_a_title_a_text_a_priority_and_the_session_to_open() {
     let mut receiver = Receiver::start(fine).await;
-    let mut target = receiver.target(TargetKind::Ntfy, &[Occasion::Permission]);
+    let mut target = receiver.target(NotifyKind::Ntfy, &[Occasion::Permission]);
     target.token = Some("tk_1".to_owned());
     let fixture = Fixture::with_targets(vec![target]).await;
     let session = fixture.ask().await;
@@ -223,7 +223,7 @@ async fn a_notification_that_fails_is_sent_again_with_the_same_name() {
     };
     let mut receiver = Receiver::start(flaky).await;
     let fixture =
-        Fixture::with_targets(vec![receiver.target(TargetKind::Webhook, &[Occasion::Permission])]).await;
+        Fixture::with_targets(vec![receiver.target(NotifyKind::Webhook, &[Occasion::Permission])]).await;
     fixture.ask().await;
     let (first, second) = (receiver.next().await.json(), receiver.next().await.json());
     assert_eq!(first["id"], second["id"]);
@@ -234,7 +234,7 @@ async fn a_notification_that_fails_is_sent_again_with_the_same_name() {
 async fn nothing_waits_behind_a_notification_that_fails() {
     let broken = |_| (StatusCode::INTERNAL_SERVER_ERROR, [(header::RETRY_AFTER, "60")]).into_response();
     let mut receiver = Receiver::start(broken).await;
-    let fixture = Fixture::with_targets(vec![receiver.target(TargetKind::Webhook, &[])]).await;
+    let fixture = Fixture::with_targets(vec![receiver.target(NotifyKind::Webhook, &[])]).await;
     let (first, second) = (fixture.ask().await, fixture.ask().await);
     let notification = [receiver.next().await.json(), receiver.next().await.json()];
     let mut asked = notification.each_ref().map(|notification| notification["session"].as_str().unwrap());
@@ -251,7 +251,7 @@ async fn an_answered_request_is_not_notified() {
         count => fine(count),
     };
     let mut receiver = Receiver::start(flaky).await;
-    let fixture = Fixture::with_targets(vec![receiver.target(TargetKind::Webhook, &[])]).await;
+    let fixture = Fixture::with_targets(vec![receiver.target(NotifyKind::Webhook, &[])]).await;
     let session = fixture.ask().await;
     let notification = receiver.next().await.json();
     fixture.allow(&session, notification["tool_use_id"].as_str().unwrap()).await;
@@ -266,7 +266,7 @@ async fn an_agent_that_dies_in_a_turn_has_failed_and_one_that_is_stopped_has_not
     let dies = format!("{ASKS}\n[[fault]]\nkind = \"exit\"\nat_frame = 4\ncode = 137\n");
     let mut receiver = Receiver::start(fine).await;
     let events = [Occasion::Failed, Occasion::TurnEnded];
-    let fixture = Fixture::with_script(&dies, vec![receiver.target(TargetKind::Webhook, &events)]).await;
+    let fixture = Fixture::with_script(&dies, vec![receiver.target(NotifyKind::Webhook, &events)]).await;
     let session = fixture.ask().await;
     let notification = receiver.next().await.json();
     assert_eq!(
@@ -276,7 +276,7 @@ async fn an_agent_that_dies_in_a_turn_has_failed_and_one_that_is_stopped_has_not
     assert_eq!(notification["text"], "shop: the agent has ended during a turn");
 
     let fixture =
-        Fixture::with_targets(vec![receiver.target(TargetKind::Webhook, &[Occasion::Failed])]).await;
+        Fixture::with_targets(vec![receiver.target(NotifyKind::Webhook, &[Occasion::Failed])]).await;
     let session = fixture.ask().await;
     fixture.asked(&session).await;
     let stop = CommandRequest::default();
@@ -302,7 +302,7 @@ async fn a_redirect_to_another_host_is_refused() {
         count => fine(count),
     };
     let mut moved = Receiver::start(around).await;
-    let targets = [&receiver, &moved].map(|it| it.target(TargetKind::Webhook, &[Occasion::Permission]));
+    let targets = [&receiver, &moved].map(|it| it.target(NotifyKind::Webhook, &[Occasion::Permission]));
     let fixture = Fixture::with_targets(targets.to_vec()).await;
     fixture.ask().await;
     receiver.next().await;

@@ -32,13 +32,13 @@ impl Notifications {
     pub(crate) async fn act_for_target(&self, token: &str) -> Result<AnswerResult, Error> {
         let button = self.pressed(token).await?;
         let channel = self.channel(&button.target).ok_or_else(|| refused("The target was removed"))?;
-        let Via::Hook(hook) = &channel.via else {
+        let Via::Url(target) = &channel.via else {
             return Err(refused("The button belongs to a device"));
         };
         let [decision] = button.decisions[..] else {
             return Err(refused("The button makes no decision"));
         };
-        if decision == Choice::Allow && !hook.target.allow_button {
+        if decision == Choice::Allow && !target.config.allow_button {
             return Err(refused("This target may not allow"));
         }
         let scopes = [Scope::Read, Scope::Decide].into_iter().collect();

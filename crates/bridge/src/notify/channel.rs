@@ -2,8 +2,8 @@
 
 use tidings_api::{NotifyKind, NotifyTarget, PushDevice, TargetSource, TargetState};
 
-use super::hook::Hook;
 use super::target::Occasion;
+use super::url_target::UrlTarget;
 use super::web_push::PushEndpoint;
 use crate::inbox::{Item, TargetRecord, sees, text};
 
@@ -27,7 +27,7 @@ pub(super) enum TargetReach {
 
 #[derive(Debug)]
 pub(super) enum Via {
-    Hook(Box<Hook>),
+    Url(Box<UrlTarget>),
     Push(PushEndpoint),
 }
 
@@ -39,14 +39,14 @@ pub(super) fn device_target(device: &str) -> String {
 impl Channel {
     pub(super) fn kind(&self) -> NotifyKind {
         match &self.via {
-            Via::Hook(hook) => hook.target.kind.published(),
+            Via::Url(target) => target.config.kind,
             Via::Push(_) => NotifyKind::WebPush,
         }
     }
 
     pub(super) fn name(&self) -> String {
         match &self.via {
-            Via::Hook(hook) => hook.name(),
+            Via::Url(target) => target.name(),
             Via::Push(subscription) => subscription.name.clone(),
         }
     }
@@ -54,7 +54,7 @@ impl Channel {
     /// The name for the log.
     pub(super) fn log_name(&self) -> String {
         match &self.via {
-            Via::Hook(hook) => hook.log_name.clone(),
+            Via::Url(target) => target.log_name.clone(),
             Via::Push(subscription) => format!("web_push {}", subscription.host()),
         }
     }
@@ -66,7 +66,7 @@ impl Channel {
             return false;
         }
         match &self.via {
-            Via::Hook(hook) => hook.wants(item.kind),
+            Via::Url(target) => target.wants(item.kind),
             Via::Push(subscription) => sees(&subscription.caller(), item),
         }
     }
@@ -90,13 +90,13 @@ impl Channel {
             shared: self.reach == TargetReach::Owner,
             limited: None,
         };
-        if let Via::Hook(hook) = &self.via {
-            let target = &hook.target;
-            view.events = target.events.iter().copied().map(Occasion::as_str).map(str::to_owned).collect();
-            view.include_details = target.include_details;
-            view.allow_button = target.allow_button;
-            view.has_secret = target.secret.is_some();
-            view.has_token = target.token.is_some();
+        if let Via::Url(target) = &self.via {
+            let config = &target.config;
+            view.events = config.events.iter().copied().map(Occasion::as_str).map(str::to_owned).collect();
+            view.include_details = config.include_details;
+            view.allow_button = config.allow_button;
+            view.has_secret = config.secret.is_some();
+            view.has_token = config.token.is_some();
         }
         view
     }

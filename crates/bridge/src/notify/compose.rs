@@ -7,7 +7,7 @@ use tidings_protocol::mobile::RiskLevel;
 use tidings_protocol::ui::PermissionDetails;
 use tidings_sessions::Sessions;
 
-use super::content::{Surface, whole_content};
+use super::content::{Space, whole_content};
 use super::target::Occasion;
 use crate::inbox::{Item, text};
 
@@ -17,7 +17,7 @@ pub struct Notification {
     /// The id of the notification; a retry has the same id, and a reminder another one.
     pub id: String,
     /// The occasion, such as `permission`.
-    pub event: &'static str,
+    pub event: Occasion,
     /// The time of the occasion.
     pub at: String,
     /// The key of the session; empty if it concerns the whole server.
@@ -67,7 +67,7 @@ impl Notification {
     pub(super) fn new(item: &Item, step: u32, page: Option<&str>) -> Self {
         Notification {
             id: format!("{}.{step}", item.id),
-            event: Occasion::of(item.kind).as_str(),
+            event: Occasion::of(item.kind),
             at: text(item.at),
             session: item.session().unwrap_or_default().to_owned(),
             project: project(item).to_owned(),
@@ -121,13 +121,11 @@ async fn pending(item: &Item, sessions: &Sessions) -> Option<PermissionDetails> 
     Some(asked.details)
 }
 
-/// All that the request of an item would do, if a notification can show it.
-pub(super) async fn shown_content(item: &Item, surface: Surface, sessions: &Sessions) -> Option<String> {
-    if surface == Surface::NoContent {
-        return None;
-    }
+/// All that the request of an item would do, if a notification has space for it.
+pub(super) async fn shown_content(item: &Item, space: Option<Space>, sessions: &Sessions) -> Option<String> {
+    let space = space?;
     let asked = pending(item, sessions).await.filter(|asked| asked.digest == item.digest)?;
-    whole_content(&asked.tool_name, &asked.input, surface)
+    whole_content(&asked.tool_name, &asked.input, space)
 }
 
 /// One line about an item.

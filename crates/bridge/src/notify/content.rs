@@ -4,41 +4,25 @@ use serde_json::{Map, Value};
 use tidings_agent::permissions::is_hidden;
 use tidings_protocol::tools::canonical_name;
 
-/// The place in which a notification is read.
+/// The space of a notification that is certainly visible. Systems cut longer texts without saying so; the
+/// payload of a push message, about 4 KB, and the messages of ntfy, 4,096 bytes, are larger in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Surface {
-    /// A notification of a browser.
-    Browser,
-    /// A notification of the ntfy app.
-    Ntfy,
-    /// One whose settings leave the content out, or that has no button that allows.
-    NoContent,
+pub(super) struct Space {
+    pub(super) chars_max: usize,
+    pub(super) lines_max: usize,
 }
 
-/// The space of a notification.
-struct Space {
-    chars_max: usize,
-    lines_max: usize,
-}
-
-impl Surface {
-    /// The space that is certainly visible. Systems cut longer texts without saying so; the payload of a
-    /// push message, about 4 KB, and the messages of ntfy, 4,096 bytes, are larger in any case.
-    fn space(self) -> Space {
-        match self {
-            // Android expands to about ten lines, desktop systems show about four long ones.
-            Surface::Browser => Space { chars_max: 240, lines_max: 4 },
-            Surface::Ntfy => Space { chars_max: 400, lines_max: 8 },
-            Surface::NoContent => Space { chars_max: 0, lines_max: 0 },
-        }
-    }
+impl Space {
+    /// A notification of a browser: Android expands to about ten lines, desktop systems show about four long
+    /// ones.
+    pub(super) const BROWSER: Space = Space { chars_max: 240, lines_max: 4 };
 }
 
 /// The text that shows everything that a tool call would do; `None` if the notification cannot show all of
 /// it, so that it must be opened.
-pub(super) fn whole_content(tool: &str, input: &Value, surface: Surface) -> Option<String> {
+pub(super) fn whole_content(tool: &str, input: &Value, space: Space) -> Option<String> {
     let text = text(tool, input.as_object()?)?;
-    let Space { chars_max, lines_max } = surface.space();
+    let Space { chars_max, lines_max } = space;
     let fits = text.chars().count() <= chars_max && text.split('\n').count() <= lines_max;
     let is_visible = |c: char| c == '\n' || !(c.is_control() || is_hidden(c));
     (fits && text.chars().all(is_visible)).then_some(text)
@@ -78,8 +62,10 @@ fn text(tool: &str, input: &Map<String, Value>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use tidings_api::NotifyKind;
 
     use super::*;
+    use crate::notify::url_kind;
 
     #[test]
     fn k25_a_notification_shows_all_that_it_would_allow_or_nothing() {
@@ -127,14 +113,13 @@ mod tests {
             ("mcp__a__b", json!({"too_long_to_list_bytes": 9}), None, None),
             ("mcp__a__b", json!("text"), None, None),
         ];
+        let ntfy_space = url_kind(NotifyKind::Ntfy).unwrap().buttons.unwrap();
         for (tool, input, browser, ntfy) in cases {
-            for (surface, expected) in
-                [(Surface::Browser, browser), (Surface::Ntfy, ntfy), (Surface::NoContent, None)]
-            {
-                let shown = whole_content(tool, &input, surface);
-                assert_eq!(shown.is_some(), expected.is_some(), "{tool} {input} {surface:?}");
+            for (space, expected) in [(Space::BROWSER, browser), (ntfy_space, ntfy)] {
+                let shown = whole_content(tool, &input, space);
+                assert_eq!(shown.is_some(), expected.is_some(), "{tool} {input} {space:?}");
                 if let (Some(shown), Some(expected)) = (&shown, expected.filter(|text| !text.is_empty())) {
-                    assert_eq!(shown, expected, "{surface:?}");
+                    assert_eq!(shown, expected, "{space:?}");
                 }
             }
         }

@@ -13,8 +13,8 @@ use super::channel::{Channel, Via, device_target};
 use super::compose::{
     BUTTON_SCOPE, SUMMARY, decisions, detail_line, push_message, push_summary, shown_content,
 };
-use super::content::Surface;
-use super::hook::Buttons;
+use super::content::Space;
+use super::url_target::Buttons;
 use super::web_push::{PushEndpoint, PushSender, Urgency};
 use super::{Notifications, token};
 use crate::auth::Auth;
@@ -108,7 +108,7 @@ impl Notifications {
 
     fn wants_each(&self, target: &str) -> bool {
         self.channel(target).is_some_and(|channel| match &channel.via {
-            Via::Hook(hook) => hook.wants_each(),
+            Via::Url(target) => target.wants_each(),
             Via::Push(_) => false,
         })
     }
@@ -146,7 +146,7 @@ impl Notifications {
             return Attempt::Obsolete;
         }
         match &channel.via {
-            Via::Hook(hook) => hook.send(&current, self.inbox(), &self.buttons(target)).await,
+            Via::Url(to) => to.send(&current, self.inbox(), &self.buttons(target)).await,
             Via::Push(subscription) => self.push(subscription, &current).await,
         }
     }
@@ -161,8 +161,8 @@ impl Notifications {
             [(item, step)] => {
                 let may_decide = to.scopes.has(BUTTON_SCOPE);
                 let has_details = self.inbox().with(|ledger| ledger.rules().settings().details);
-                let surface = if may_decide && has_details { Surface::Browser } else { Surface::NoContent };
-                let content = shown_content(item, surface, self.inbox().sessions()).await;
+                let space = Some(Space::BROWSER).filter(|_| may_decide && has_details);
+                let content = shown_content(item, space, self.inbox().sessions()).await;
                 let decisions = if may_decide { decisions(item, content.as_deref()) } else { Vec::new() };
                 let token = push.keys().action_token().filter(|_| !decisions.is_empty());
                 if let Some(token) = &token {
@@ -213,7 +213,7 @@ impl Notifications {
                     self.inbox().with(|ledger| ledger.health(&channel.id).map_or(0, |it| it.failures));
                 to.scopes.has(Scope::Decide) && to.folders.is_empty() && failures < UNREACHABLE_FROM
             }
-            Via::Hook(_) => false,
+            Via::Url(_) => false,
         };
         let count = channels.iter().filter(is_reachable).count();
         self.inbox().sessions().broadcast().set_reachable(count);

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use tidings_api::{
-    Code, InboxItem, NewNotifyTarget, NotifyKind, NotifyTarget, NotifyTest, PushMessage, PushState,
-    PushSubscription, TargetSource,
+    Code, InboxItem, NewNotifyTarget, NotifyTarget, NotifyTest, PushMessage, PushState, PushSubscription,
+    TargetSource,
 };
 use tidings_sessions::{Caller, Error};
 
 use super::Notifications;
 use super::attempt::Attempt;
 use super::channel::{Channel, TargetReach, Via, device_target};
-use super::hook::Hook;
-use super::target::{Occasion, Target, TargetKind};
+use super::target::{Occasion, Target};
+use super::url_target::UrlTarget;
 use super::web_push::{PushEndpoint, Urgency};
 use crate::auth::Auth;
 use crate::inbox::{Item, Outcome, text};
@@ -39,9 +39,9 @@ impl Notifications {
         let subscriptions: Vec<(String, PushEndpoint)> = self.inbox().documents(SUBSCRIPTIONS).await?;
         let mut channels = self.channels();
         for (id, target) in targets {
-            match Hook::new(target) {
-                Ok(hook) => {
-                    let via = Via::Hook(Box::new(hook));
+            match UrlTarget::new(target) {
+                Ok(target) => {
+                    let via = Via::Url(Box::new(target));
                     channels.insert(
                         id.clone(),
                         Arc::new(Channel { id, source: TargetSource::Page, reach: TargetReach::All, via }),
@@ -77,15 +77,14 @@ impl Notifications {
     pub(crate) async fn add_target(&self, new: NewNotifyTarget) -> Result<NotifyTarget, Error> {
         self.load().await?;
         let _turn = self.0.changing.lock().await;
-        let target = checked(new)?;
-        let hook = Hook::new(target.clone())?;
+        let target = UrlTarget::new(checked(new)?)?;
         let added = self.channels().values().filter(|it| it.source == TargetSource::Page).count();
         if added >= NOTIFY_TARGETS_MAX {
             return Err(Error::new(Code::TooMany, "There are too many targets", "remove unused ones"));
         }
         let id = format!("page:{}", self.inbox().sessions().config().ids.next());
-        self.inbox().store(TARGETS, &id, Some(&target)).await?;
-        let via = Via::Hook(Box::new(hook));
+        self.inbox().store(TARGETS, &id, Some(&target.config)).await?;
+        let via = Via::Url(Box::new(target));
         let channel = Channel { id: id.clone(), source: TargetSource::Page, reach: TargetReach::All, via };
         let channel = Arc::new(channel);
         let view = channel.view(None);
@@ -130,7 +129,7 @@ impl Notifications {
         self.load().await?;
         let channel = self.channel(id).ok_or_else(|| no_target(id))?;
         let attempt = match &channel.via {
-            Via::Hook(hook) => hook.test(self.inbox(), &self.buttons(id)).await,
+            Via::Url(target) => target.test(self.inbox(), &self.buttons(id)).await,
             Via::Push(to) => self.test_push(to).await,
         };
         let (result, outcome) = (attempt.test(), attempt.outcome());
@@ -162,7 +161,7 @@ impl Notifications {
         let channel = device.as_deref().and_then(|id| self.channel(id));
         let subscription = channel.as_ref().and_then(|channel| match &channel.via {
             Via::Push(to) => Some(self.inbox().with(|ledger| to.view(ledger.health(&channel.id)))),
-            Via::Hook(_) => None,
+            Via::Url(_) => None,
         });
         let reason = match (&self.0.push, &caller.device) {
             (None, _) => Some("this server sends no messages to browsers"),
@@ -244,7 +243,7 @@ impl Notifications {
     async fn forget_subscription(&self, channel: &Channel) -> Result<(), Error> {
         match &channel.via {
             Via::Push(to) => self.inbox().store::<PushEndpoint>(SUBSCRIPTIONS, &to.device, None).await,
-            Via::Hook(_) => Ok(()),
+            Via::Url(_) => Ok(()),
         }
     }
 
@@ -277,15 +276,6 @@ fn checked(new: NewNotifyTarget) -> Result<Target, Error> {
     {
         return Err(wrong("A text of the target is too long, or has control characters", "check its parts"));
     }
-    let kind = match kind {
-        NotifyKind::Webhook => TargetKind::Webhook,
-        NotifyKind::Slack => TargetKind::Slack,
-        NotifyKind::Discord => TargetKind::Discord,
-        NotifyKind::Ntfy => TargetKind::Ntfy,
-        NotifyKind::WebPush => {
-            return Err(wrong("Browsers are not added as targets", "subscribe on the device itself"));
-        }
-    };
     let occasion = |word: String| {
         Occasion::ALL.into_iter().find(|occasion| occasion.as_str() == word).ok_or_else(|| {
             let hint = "use permission, question, turn_ended, failed, denied, limit or disk_full";

@@ -1,4 +1,4 @@
-//! Notifications about items of the inbox: Web Push, ntfy, webhooks, Slack and Discord.
+//! Notifications about items of the inbox: Web Push, and the kinds of targets in `kinds`.
 //!
 //! Texts leave out what the agent wants to do and what it has said, unless the owner enables details: they
 //! pass through servers of third parties and appear on locked screens.
@@ -8,18 +8,14 @@ mod attempt;
 mod channel;
 mod compose;
 mod content;
-mod discord;
 mod dispatch;
-mod hook;
+mod kinds;
 mod manage;
-mod ntfy;
 mod shared;
-mod signature;
-mod slack;
 mod target;
 mod token;
+mod url_target;
 mod web_push;
-mod webhook;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -31,12 +27,13 @@ use tokio::sync::{OnceCell, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
 pub use compose::{Details, Notification};
+pub use kinds::{Credential, UrlKind, url_kind};
 pub(crate) use shared::{SharedTargets, check_shared_target};
-pub use target::{Occasion, Target, TargetKind};
+pub use target::{Occasion, Target};
 pub use web_push::PushKeys;
 
 use self::channel::{Channel, TargetReach, Via};
-use self::hook::Hook;
+use self::url_target::UrlTarget;
 use self::web_push::PushSender;
 use crate::inbox::{Inbox, Rules};
 use crate::limits::NOTIFY_SENDING_MAX;
@@ -44,7 +41,7 @@ use crate::limits::NOTIFY_SENDING_MAX;
 /// The configuration of notifications.
 #[derive(Debug, Default)]
 pub struct Notifier {
-    hooks: Vec<Hook>,
+    targets: Vec<UrlTarget>,
     /// The URL of this server's page, for links.
     page: Option<String>,
     push: Option<PushSender>,
@@ -55,8 +52,8 @@ pub struct Notifier {
 impl Notifier {
     /// Checks the targets. Nothing is sent before the server runs.
     pub fn new(targets: Vec<Target>, page: Option<String>) -> Result<Self, Error> {
-        let hooks = targets.into_iter().map(Hook::new).collect::<Result<_, _>>()?;
-        Ok(Notifier { hooks, page, push: None, rules: None })
+        let targets = targets.into_iter().map(UrlTarget::new).collect::<Result<_, _>>()?;
+        Ok(Notifier { targets, page, push: None, rules: None })
     }
 
     /// Sets the rules that hold until a client sets others.
@@ -107,18 +104,18 @@ struct NotificationsInner {
 
 impl Notifications {
     pub(crate) fn new(sessions: Sessions, notifier: Notifier) -> Self {
-        let Notifier { hooks, page, push, rules } = notifier;
-        let of_file = |(number, hook): (usize, Hook)| {
+        let Notifier { targets, page, push, rules } = notifier;
+        let of_file = |(number, target): (usize, UrlTarget)| {
             let id = format!("file:{}", number + 1);
             let channel = Channel {
                 id: id.clone(),
                 source: TargetSource::File,
                 reach: TargetReach::All,
-                via: Via::Hook(Box::new(hook)),
+                via: Via::Url(Box::new(target)),
             };
             (id, Arc::new(channel))
         };
-        let channels = hooks.into_iter().enumerate().map(of_file).collect();
+        let channels = targets.into_iter().enumerate().map(of_file).collect();
         Notifications(Arc::new(NotificationsInner {
             inbox: Inbox::new(sessions, rules.unwrap_or_default()),
             page,

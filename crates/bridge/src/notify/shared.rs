@@ -13,9 +13,9 @@ use tokio::sync::watch;
 
 use super::Notifications;
 use super::channel::{Channel, TargetReach, Via};
-use super::hook::Hook;
 use super::manage::TARGETS;
 use super::target::Target;
+use super::url_target::UrlTarget;
 use crate::limits::NOTIFY_TARGETS_MAX;
 
 /// The shared state, as far as targets need it.
@@ -59,8 +59,8 @@ impl Notifications {
         let own: BTreeMap<String, Target> = self.inbox().documents(TARGETS).await?.into_iter().collect();
         let mut shared = BTreeMap::new();
         for (id, target) in known.into_iter().take(NOTIFY_TARGETS_MAX) {
-            match target_of(target).and_then(Hook::new) {
-                Ok(hook) => drop(shared.insert(id, hook)),
+            match target_of(target).and_then(UrlTarget::new) {
+                Ok(target) => drop(shared.insert(id, target)),
                 Err(error) => tracing::warn!(id, %error, "a target of the fleet is not used"),
             }
         }
@@ -74,11 +74,11 @@ impl Notifications {
             self.channels().remove(&channel.id);
             self.inbox().change(|ledger, _| ledger.forget_target(&channel.id)).await;
         }
-        for (id, hook) in shared {
+        for (id, target) in shared {
             let is_known = |channel: &Arc<Channel>| channel.id == id && channel.reach == TargetReach::Owner;
             if !before.iter().any(is_known) {
                 self.0.only_here.lock().remove(&id);
-                let via = Via::Hook(Box::new(hook));
+                let via = Via::Url(Box::new(target));
                 let channel =
                     Channel { id: id.clone(), source: TargetSource::Page, reach: TargetReach::Owner, via };
                 self.channels().insert(id, Arc::new(channel));
@@ -101,7 +101,7 @@ impl Notifications {
 pub(crate) fn check_shared_target(target: &Value) -> Result<bool, Error> {
     let target = target_of(target.clone())?;
     let has_button = target.allow_button;
-    Hook::new(target).map(|_| has_button)
+    UrlTarget::new(target).map(|_| has_button)
 }
 
 fn target_of(mut target: Value) -> Result<Target, Error> {
@@ -129,8 +129,8 @@ mod tests {
     fn a_shared_target_is_notified_by_the_owner_of_the_session_only() {
         let target = json!({"url": "https://example.org/hook", "kind": "webhook", "tide": "high"});
         assert!(!check_shared_target(&target).unwrap(), "an unknown part is no fault");
-        let hook = Hook::new(target_of(target).unwrap()).unwrap();
-        let via = Via::Hook(Box::new(hook));
+        let target = UrlTarget::new(target_of(target).unwrap()).unwrap();
+        let via = Via::Url(Box::new(target));
         let id = "page:1".to_owned();
         let mut channel = Channel { id, source: TargetSource::Page, reach: TargetReach::Owner, via };
         let subject = |node: Option<&str>| Subject {

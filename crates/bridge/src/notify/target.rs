@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use tidings_api::{Code, NotifyKind};
 use tidings_sessions::Error;
 
+use super::kinds::{UrlKind, url_kind};
+
 /// A target of notifications.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -13,8 +15,8 @@ use tidings_sessions::Error;
 pub struct Target {
     /// The URL of a webhook, or of a topic at ntfy (`https://ntfy.sh/my-topic`).
     pub url: String,
-    /// The kind of the target.
-    pub kind: TargetKind,
+    /// The kind of the target. Browsers subscribe and are no targets of a configuration.
+    pub kind: NotifyKind,
     /// The occasions to notify of; all if empty.
     #[serde(default)]
     pub events: Vec<Occasion>,
@@ -34,20 +36,6 @@ pub struct Target {
     /// everybody who reads the topic could press it.
     #[serde(default)]
     pub allow_button: bool,
-}
-
-/// The kind of a target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum TargetKind {
-    /// A program that accepts JSON.
-    Webhook,
-    /// An incoming webhook of Slack.
-    Slack,
-    /// A webhook of Discord.
-    Discord,
-    /// A topic of ntfy, which shows notifications on phones.
-    Ntfy,
 }
 
 /// An occasion for a notification.
@@ -97,11 +85,16 @@ impl Occasion {
 }
 
 impl Target {
-    /// The parsed URL, if it is valid and safe enough for the details that are sent.
-    pub(super) fn address(&self) -> Result<reqwest::Url, Error> {
+    /// The declaration of the kind and the parsed URL, if it is valid and safe enough for the details that
+    /// are sent.
+    pub(super) fn checked(&self) -> Result<(&'static UrlKind, reqwest::Url), Error> {
+        let kind = url_kind(self.kind).ok_or_else(|| {
+            let hint = "subscribe on the device itself";
+            Error::new(Code::Invalid, "Browsers are not added as targets", hint)
+        })?;
         let wrong = |why: &str, hint: &'static str| {
             // The path of a URL is often a secret, so the message leaves it out.
-            Error::new(Code::Invalid, format!("The URL of a {} target {why}", self.name()), hint)
+            Error::new(Code::Invalid, format!("The URL of a {} target {why}", self.kind.as_str()), hint)
         };
         let hint = "write it as https://example.org/path";
         let url =
@@ -116,44 +109,22 @@ impl Target {
                 "use https, or leave the details out",
             ));
         }
-        if self.kind == TargetKind::Ntfy
-            && url.path_segments().and_then(Iterator::last).is_none_or(str::is_empty)
-        {
-            return Err(wrong("names no topic", "write it as https://ntfy.sh/my-topic"));
+        if let Some((why, hint)) = (kind.url_problem)(&url) {
+            return Err(wrong(why, hint));
         }
-        if self.allow_button && (self.kind != TargetKind::Ntfy || self.token.is_none()) {
+        if self.allow_button && (kind.buttons.is_none() || self.token.is_none()) {
             return Err(wrong(
                 "is not protected, so its notifications cannot have a button that allows",
                 "use an ntfy topic with a `token`, or leave `allow_button` out",
             ));
         }
-        Ok(url)
+        Ok((kind, url))
     }
 
     /// The name for the log: kind and host. The rest of the URL may be a secret.
     pub(super) fn log_name(&self, address: &reqwest::Url) -> String {
         let port = address.port().map(|port| format!(":{port}")).unwrap_or_default();
-        format!("{} {}{port}", self.name(), address.host_str().unwrap_or_default())
-    }
-
-    fn name(&self) -> &'static str {
-        match self.kind {
-            TargetKind::Webhook => "webhook",
-            TargetKind::Slack => "slack",
-            TargetKind::Discord => "discord",
-            TargetKind::Ntfy => "ntfy",
-        }
-    }
-}
-
-impl TargetKind {
-    pub(super) fn published(self) -> NotifyKind {
-        match self {
-            TargetKind::Webhook => NotifyKind::Webhook,
-            TargetKind::Slack => NotifyKind::Slack,
-            TargetKind::Discord => NotifyKind::Discord,
-            TargetKind::Ntfy => NotifyKind::Ntfy,
-        }
+        format!("{} {}{port}", self.kind.as_str(), address.host_str().unwrap_or_default())
     }
 }
 
@@ -188,32 +159,33 @@ mod tests {
             allow_button: false,
         };
         let cases = [
-            (TargetKind::Webhook, "https://example.org/hook", true, true),
-            (TargetKind::Webhook, "http://example.org/hook", false, true),
-            (TargetKind::Webhook, "http://example.org/hook", true, false),
-            (TargetKind::Webhook, "http://127.0.0.1:9/hook", true, true),
-            (TargetKind::Webhook, "http://[::1]:9/hook", true, true),
-            (TargetKind::Webhook, "file:///etc/passwd", false, false),
-            (TargetKind::Webhook, "example.org", false, false),
-            (TargetKind::Ntfy, "https://ntfy.sh/topic", false, true),
-            (TargetKind::Ntfy, "https://ntfy.sh/", false, false),
+            (NotifyKind::Webhook, "https://example.org/hook", true, true),
+            (NotifyKind::Webhook, "http://example.org/hook", false, true),
+            (NotifyKind::Webhook, "http://example.org/hook", true, false),
+            (NotifyKind::Webhook, "http://127.0.0.1:9/hook", true, true),
+            (NotifyKind::Webhook, "http://[::1]:9/hook", true, true),
+            (NotifyKind::Webhook, "file:///etc/passwd", false, false),
+            (NotifyKind::Webhook, "example.org", false, false),
+            (NotifyKind::Ntfy, "https://ntfy.sh/topic", false, true),
+            (NotifyKind::Ntfy, "https://ntfy.sh/", false, false),
+            (NotifyKind::WebPush, "https://push.example/1", false, false),
         ];
         for (kind, url, details, fine) in cases {
-            let address = target(kind, url, details).address();
-            assert_eq!(address.is_ok(), fine, "{url} {details}: {address:?}");
+            let checked = target(kind, url, details).checked();
+            assert_eq!(checked.is_ok(), fine, "{url} {details}: {checked:?}");
         }
-        let mut open = target(TargetKind::Ntfy, "https://ntfy.sh/topic", false);
+        let mut open = target(NotifyKind::Ntfy, "https://ntfy.sh/topic", false);
         open.allow_button = true;
-        assert!(open.address().is_err(), "everybody could allow");
+        assert!(open.checked().is_err(), "everybody could allow");
         open.token = Some("tk_1".to_owned());
-        assert!(open.address().is_ok());
-        open.kind = TargetKind::Slack;
-        assert!(open.address().is_err(), "it has no buttons");
+        assert!(open.checked().is_ok());
+        open.kind = NotifyKind::Slack;
+        assert!(open.checked().is_err(), "it has no buttons");
         let error =
-            target(TargetKind::Webhook, "ftp://example.org/secret-path", false).address().unwrap_err();
+            target(NotifyKind::Webhook, "ftp://example.org/secret-path", false).checked().unwrap_err();
         assert!(!error.to_string().contains("secret-path"));
         let target =
-            target(TargetKind::Webhook, "https://me:secret@example.org:8443/secret-path?key=secret", false);
-        assert_eq!(target.log_name(&target.address().unwrap()), "webhook example.org:8443", "for the log");
+            target(NotifyKind::Webhook, "https://me:secret@example.org:8443/secret-path?key=secret", false);
+        assert_eq!(target.log_name(&target.checked().unwrap().1), "webhook example.org:8443", "for the log");
     }
 }

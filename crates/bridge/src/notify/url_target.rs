@@ -1,4 +1,4 @@
-//! Targets with a URL that an admin has set: webhooks, Slack, Discord and ntfy.
+//! Targets with a URL that an admin has set.
 
 use std::fmt;
 
@@ -9,17 +9,17 @@ use tidings_sessions::Error;
 
 use super::attempt::{Attempt, FailureKind};
 use super::compose::{Notification, decisions, link, shown_content};
-use super::content::Surface;
-use super::ntfy::{self, Button};
-use super::target::{Occasion, Target, TargetKind};
-use super::{PushKeys, discord, slack, token, webhook};
+use super::kinds::{Button, Grouping, Outgoing, UrlKind};
+use super::target::{Occasion, Target};
+use super::{PushKeys, token};
 use crate::http::http_client;
 use crate::inbox::{Inbox, Item, Subject};
 use crate::limits::{NOTIFY_CONNECT_WAIT, NOTIFY_REDIRECTS_MAX, NOTIFY_WAIT};
 
 /// A target with a URL.
-pub(super) struct Hook {
-    pub(super) target: Target,
+pub(super) struct UrlTarget {
+    pub(super) config: Target,
+    kind: &'static UrlKind,
     pub(super) url: Url,
     pub(super) client: Client,
     /// The name in the log.
@@ -35,9 +35,9 @@ pub(super) struct Buttons<'a> {
     pub(super) page: Option<&'a str>,
 }
 
-impl Hook {
-    pub(super) fn new(target: Target) -> Result<Self, Error> {
-        let url = target.address()?;
+impl UrlTarget {
+    pub(super) fn new(config: Target) -> Result<Self, Error> {
+        let (kind, url) = config.checked()?;
         let home = url.clone();
         let same_host = Policy::custom(move |attempt| {
             let is_home = attempt.url().host_str() == home.host_str()
@@ -58,44 +58,38 @@ impl Hook {
             .map_err(|error| {
                 Error::new(Code::Internal, format!("Notifications cannot be sent: {error}"), "")
             })?;
-        Ok(Hook { log_name: target.log_name(&url), target, url, client })
+        Ok(UrlTarget { log_name: config.log_name(&url), config, kind, url, client })
     }
 
     /// The name to show.
     pub(super) fn name(&self) -> String {
         let host = || self.url.host_str().unwrap_or_default().to_owned();
-        self.target.name.clone().unwrap_or_else(host)
+        self.config.name.clone().unwrap_or_else(host)
     }
 
     /// True if the target subscribed to such items.
     pub(super) fn wants(&self, kind: InboxKind) -> bool {
-        self.target.events.is_empty() || self.target.events.contains(&Occasion::of(kind))
+        self.config.events.is_empty() || self.config.events.contains(&Occasion::of(kind))
     }
 
-    /// True if every item gets a notification of its own. Programs want each; people want few.
+    /// True if every item gets a notification of its own.
     pub(super) fn wants_each(&self) -> bool {
-        self.target.kind == TargetKind::Webhook
+        self.kind.grouping == Grouping::Each
     }
 
     pub(super) async fn send(&self, items: &[(Item, u32)], inbox: &Inbox, buttons: &Buttons<'_>) -> Attempt {
         let encoded = || Attempt::failed(FailureKind::Encrypt, "it cannot be encoded");
         let Some(mut notification) = Notification::summary(items, buttons.page) else { return encoded() };
-        if let ([(item, _)], true) = (items, self.target.include_details) {
+        if let ([(item, _)], true) = (items, self.config.include_details) {
             notification = notification.with_details(item, inbox.sessions()).await;
         }
         let content = self.content(items, inbox).await;
         if let (Some(details), Some(content)) = (&mut notification.details, &content) {
             details.line.clone_from(content);
         }
-        let request = match self.target.kind {
-            TargetKind::Webhook => webhook::request(self, &notification, inbox.now() / 1000),
-            TargetKind::Slack => Some(slack::request(self, &notification)),
-            TargetKind::Discord => Some(discord::request(self, &notification)),
-            TargetKind::Ntfy => {
-                let buttons = Self::buttons(items, content.as_deref(), inbox, buttons).await;
-                ntfy::request(self, &notification, buttons)
-            }
-        };
+        let buttons = self.buttons(items, content.as_deref(), inbox, buttons).await;
+        let now_s = inbox.now() / 1000;
+        let request = (self.kind.request)(Outgoing { to: self, notification: &notification, buttons, now_s });
         let Some(request) = request else { return encoded() };
         match request.send().await {
             Ok(response) => Attempt::of_response(&response, &[]),
@@ -113,23 +107,23 @@ impl Hook {
 
     /// All that the one request of a notification would do, if the target may allow and shows it.
     async fn content(&self, items: &[(Item, u32)], inbox: &Inbox) -> Option<String> {
-        let Target { kind, allow_button, include_details, .. } = self.target;
-        let surface = match kind {
-            TargetKind::Ntfy if allow_button && include_details => Surface::Ntfy,
-            _ => Surface::NoContent,
-        };
+        let Target { allow_button, include_details, .. } = self.config;
+        let space = self.kind.buttons.filter(|_| allow_button && include_details);
         let [(item, _)] = items else { return None };
-        shown_content(item, surface, inbox.sessions()).await
+        shown_content(item, space, inbox.sessions()).await
     }
 
     /// The buttons of a notification: one token for each, since everybody who reads the topic reads it too.
     async fn buttons(
+        &self,
         items: &[(Item, u32)],
         content: Option<&str>,
         inbox: &Inbox,
         buttons: &Buttons<'_>,
     ) -> Vec<Button> {
-        let (Some(page), Some(keys), [(item, step)]) = (buttons.page, buttons.keys, items) else {
+        let (Some(_), Some(page), Some(keys), [(item, step)]) =
+            (self.kind.buttons, buttons.page, buttons.keys, items)
+        else {
             return Vec::new();
         };
         let mut made = Vec::new();
@@ -140,14 +134,14 @@ impl Hook {
                 Choice::Allow => "Allow once",
                 Choice::Deny => "Deny",
             };
-            made.push((label, link(page, &format!("v1/notify/act/{token}"))));
+            made.push(Button { label, url: link(page, &format!("v1/notify/act/{token}")) });
         }
         made
     }
 }
 
-impl fmt::Debug for Hook {
+impl fmt::Debug for UrlTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Hook").field("target", &self.target).finish_non_exhaustive()
+        f.debug_struct("UrlTarget").field("target", &self.config).finish_non_exhaustive()
     }
 }

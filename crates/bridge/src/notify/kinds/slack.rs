@@ -3,11 +3,21 @@
 use reqwest::RequestBuilder;
 use serde_json::json;
 
-use super::compose::Notification;
-use super::hook::Hook;
+use super::{Grouping, Outgoing, UrlKind};
+use crate::notify::Notification;
 
-pub(super) fn request(hook: &Hook, notification: &Notification) -> RequestBuilder {
-    hook.client.post(hook.url.clone()).json(&json!({ "text": text(notification) }))
+pub(super) static KIND: UrlKind = UrlKind {
+    title: "Slack",
+    example: "https://hooks.slack.com/services/…",
+    credential: None,
+    buttons: None,
+    grouping: Grouping::Many,
+    url_problem: |_| None,
+    request: |outgoing| Some(request(outgoing)),
+};
+
+fn request(Outgoing { to, notification, .. }: Outgoing<'_>) -> RequestBuilder {
+    to.client.post(to.url.clone()).json(&json!({ "text": text(notification) }))
 }
 
 /// The text in the markup of Slack.

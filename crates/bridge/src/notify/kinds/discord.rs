@@ -3,10 +3,19 @@
 use reqwest::RequestBuilder;
 use serde_json::json;
 
-use super::compose::Notification;
-use super::hook::Hook;
+use super::{Grouping, Outgoing, UrlKind};
 
-pub(super) fn request(hook: &Hook, notification: &Notification) -> RequestBuilder {
+pub(super) static KIND: UrlKind = UrlKind {
+    title: "Discord",
+    example: "https://discord.com/api/webhooks/…",
+    credential: None,
+    buttons: None,
+    grouping: Grouping::Many,
+    url_problem: |_| None,
+    request: |outgoing| Some(request(outgoing)),
+};
+
+fn request(Outgoing { to, notification, .. }: Outgoing<'_>) -> RequestBuilder {
     let mut text = notification.text.clone();
     if let Some(details) = notification.details.as_ref().filter(|details| !details.line.is_empty()) {
         text = format!("{text}\n> {}", details.line);
@@ -17,5 +26,5 @@ pub(super) fn request(hook: &Hook, notification: &Notification) -> RequestBuilde
     }
     // No user is mentioned, whatever the text contains.
     let body = json!({ "content": text, "allowed_mentions": { "parse": [] } });
-    hook.client.post(hook.url.clone()).json(&body)
+    to.client.post(to.url.clone()).json(&body)
 }
