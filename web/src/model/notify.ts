@@ -1,8 +1,12 @@
 // Settings and targets of notifications, as the page shows and reads them.
 
 import type { NotifyKind } from "../wire.ts";
+import { URL_KINDS } from "./notify-kinds.ts";
 
-export const TARGET_KINDS: Record<NotifyKind, string> = { ntfy: "ntfy", webhook: "Webhook", slack: "Slack", discord: "Discord", web_push: "Web Push" };
+/** The name of a kind of target; its word in the API if this page is older than the server. */
+export function targetKindName(kind: NotifyKind): string {
+  return kind === "web_push" ? "Web Push" : (URL_KINDS[kind]?.title ?? kind);
+}
 
 /** Reminders as minutes, such as `1, 5, 30`. */
 export function remindersText(seconds: readonly number[]): string {

@@ -1,4 +1,4 @@
-// Targets of notifications besides devices: ntfy, webhooks, Slack, Discord. Their secrets are never shown.
+// Targets of notifications besides devices. Their secrets are never shown.
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
@@ -6,16 +6,16 @@ import { useFetched } from "../app/fetched.ts";
 import { errorText } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
 import { kindName } from "../model/inbox.ts";
-import { TARGET_KINDS } from "../model/notify.ts";
+import { targetKindName } from "../model/notify.ts";
+import { URL_KINDS } from "../model/notify-kinds.ts";
 import { postJson, send } from "../net/api.ts";
-import type { NewNotifyTarget, NotifyKind, NotifyTarget, NotifyTargets as TargetList, NotifyTest } from "../wire.ts";
+import type { NewNotifyTarget, NotifyTarget, NotifyTargets as TargetList, NotifyTest } from "../wire.ts";
 import { Failed } from "./failed.tsx";
 import { TestButton } from "./push.tsx";
 import { InOrder } from "./revealed.tsx";
 import { ServerText } from "./server-text.tsx";
 
-const NEW_KINDS: NotifyKind[] = ["ntfy", "webhook", "slack", "discord"];
-const PLACES: Record<string, string> = { ntfy: "https://ntfy.sh/your-topic", webhook: "https://example.org/hook", slack: "https://hooks.slack.com/services/…", discord: "https://discord.com/api/webhooks/…" };
+type NewKind = keyof typeof URL_KINDS;
 
 export function NotifyTargets(): VNode {
   const { value, problem, again } = useFetched<TargetList>("notify/targets");
@@ -54,7 +54,7 @@ function Target({ target, changed }: { target: NotifyTarget; changed: () => void
           <InOrder text={target.name} />
         </strong>
         <span class="muted">
-          {TARGET_KINDS[target.kind] ?? target.kind}, {about.filter((part) => part !== "").join(", ")}
+          {targetKindName(target.kind)}, {about.filter((part) => part !== "").join(", ")}
         </span>
         {target.limited !== undefined && <span class="muted"><ServerText text={target.limited} /></span>}
         {target.state === "failing" && (
@@ -76,15 +76,16 @@ function Target({ target, changed }: { target: NotifyTarget; changed: () => void
 }
 
 function NewTarget({ added }: { added: () => void }): VNode {
-  const empty = { kind: "ntfy" as NotifyKind, url: "", name: "", secret: "", token: "", include_details: false, allow_button: false };
+  const empty = { kind: "ntfy" as NewKind, url: "", name: "", secret: "", token: "", include_details: false, allow_button: false };
   const [draft, setDraft] = useState(empty);
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
   const set = (next: Partial<typeof empty>) => setDraft({ ...draft, ...next });
+  const { credential, buttons, example } = URL_KINDS[draft.kind];
   const submit = (event: Event) => {
     event.preventDefault();
     const { secret, token, name, ...rest } = draft;
-    const body: NewNotifyTarget = { ...rest, events: [], ...(name === "" ? {} : { name }), ...(secret === "" ? {} : { secret }), ...(token === "" ? {} : { token }), allow_button: draft.kind === "ntfy" && token !== "" && draft.allow_button };
+    const body: NewNotifyTarget = { ...rest, events: [], ...(name === "" ? {} : { name }), ...(secret === "" ? {} : { secret }), ...(token === "" ? {} : { token }), allow_button: buttons && token !== "" && draft.allow_button };
     setBusy(true);
     setProblem("");
     postJson("notify/targets", body)
@@ -103,36 +104,30 @@ function NewTarget({ added }: { added: () => void }): VNode {
       <form class="notify-rows" onSubmit={submit}>
         <label>
           Kind of target
-          <select value={draft.kind} onChange={(event) => set({ kind: event.currentTarget.value as NotifyKind })}>
-            {NEW_KINDS.map((kind) => (
-              <option value={kind}>{TARGET_KINDS[kind]}</option>
+          <select value={draft.kind} onChange={(event) => set({ kind: event.currentTarget.value as NewKind, secret: "", token: "" })}>
+            {Object.entries(URL_KINDS).map(([kind, { title }]) => (
+              <option value={kind}>{title}</option>
             ))}
           </select>
         </label>
         <label>
           Address
-          <input type="url" required placeholder={PLACES[draft.kind]} value={draft.url} onInput={(event) => set({ url: event.currentTarget.value })} />
+          <input type="url" required placeholder={example} value={draft.url} onInput={(event) => set({ url: event.currentTarget.value })} />
         </label>
         <label>
           Name
           <input type="text" value={draft.name} onInput={(event) => set({ name: event.currentTarget.value })} />
         </label>
-        {draft.kind === "ntfy" && (
+        {credential !== undefined && (
           <label>
-            Access token of the topic
-            <input type="password" autoComplete="off" value={draft.token} onInput={(event) => set({ token: event.currentTarget.value })} />
-          </label>
-        )}
-        {draft.kind === "webhook" && (
-          <label>
-            Secret that signs the messages
-            <input type="password" autoComplete="off" value={draft.secret} onInput={(event) => set({ secret: event.currentTarget.value })} />
+            {credential.label}
+            <input type="password" autoComplete="off" value={draft[credential.field]} onInput={(event) => set({ [credential.field]: event.currentTarget.value })} />
           </label>
         )}
         <label class="check">
           <input type="checkbox" checked={draft.include_details} onChange={(event) => set({ include_details: event.currentTarget.checked })} /> Include commands and paths
         </label>
-        {draft.kind === "ntfy" && (
+        {buttons && (
           <label class="check">
             <input type="checkbox" disabled={draft.token === ""} checked={draft.allow_button && draft.token !== ""} onChange={(event) => set({ allow_button: event.currentTarget.checked })} /> Offer “Allow once” there (needs an access token)
           </label>

@@ -15,6 +15,8 @@ mod service;
 mod setting;
 mod settings;
 mod start;
+#[cfg(test)]
+mod target_kinds;
 mod variables;
 
 use std::env;
