@@ -101,8 +101,8 @@ async fn run(
 }
 
 async fn write(outgoing: &mut dyn Outgoing, agent: &AgentName, line: QueuedLine) {
-    let result = match check(&line.text, outgoing) {
-        Ok(()) => outgoing.send(&line.text).await.map_err(|source| {
+    let result = match checked(&line.text, outgoing) {
+        Ok(frame) => outgoing.send_frame(&line.text, frame).await.map_err(|source| {
             let hint = "it has exited or is exiting: the next error has the reason";
             Error::new(ErrorKind::Closed, format!("{agent} accepts no more input"), hint).caused_by(source)
         }),
@@ -111,18 +111,19 @@ async fn write(outgoing: &mut dyn Outgoing, agent: &AgentName, line: QueuedLine)
     drop(line.written.send(result));
 }
 
-/// Refuses lines that crash the CLI: anything but an object, and control frames in the flat style.
-fn check(text: &str, outgoing: &dyn Outgoing) -> Result<(), Error> {
+/// Decodes a line, and refuses those that crash the CLI: anything but an object, and control frames in the
+/// flat style.
+fn checked<'a>(text: &'a str, outgoing: &dyn Outgoing) -> Result<FrameRef<'a>, Error> {
     let frame = FrameRef::from_json(text).map_err(|error| {
         Error::invalid("Only a JSON object can be sent", "send a JSON object").caused_by(error)
     })?;
     let payload = match frame.kind() {
         Kind::ControlRequest => "request",
         Kind::ControlResponse => "response",
-        _ => return Ok(()),
+        _ => return Ok(frame),
     };
     if outgoing.takes_flat_control() || frame.get(payload).is_some_and(Raw::is_object) {
-        return Ok(());
+        return Ok(frame);
     }
     let message = format!("A `{}` frame in the flat style would crash Claude Code", frame.name());
     Err(Error::invalid(message, "use the nested style, `ControlStyle::Nested`"))

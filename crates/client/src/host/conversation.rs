@@ -164,7 +164,7 @@ impl ConversationState {
     }
 
     /// Registers a line that is about to be written, unless one with that id was.
-    pub(super) fn begin_write(&mut self, name: &str, line: &[u8]) -> Novelty {
+    pub(super) fn begin_write(&mut self, name: &str, frame: FrameRef<'_>) -> Novelty {
         if self.written.contains(name) {
             return Novelty::Seen;
         }
@@ -175,7 +175,6 @@ impl ConversationState {
         {
             self.written.remove(&oldest);
         }
-        let Ok(frame) = FrameRef::decode(line) else { return Novelty::New };
         let id = || frame.request_id().map(std::borrow::Cow::into_owned);
         match frame.kind() {
             Kind::ControlResponse => {
@@ -240,6 +239,10 @@ impl ConversationState {
 mod tests {
     use super::*;
 
+    fn frame(line: &str) -> FrameRef<'_> {
+        FrameRef::from_json(line).unwrap()
+    }
+
     fn question(id: &str) -> String {
         format!(
             "{{\"type\":\"control_request\",\"request_id\":\"{id}\",\"request\":{{\"subtype\":\"can_use_tool\"}}}}\n"
@@ -262,8 +265,8 @@ mod tests {
             assert_eq!(open(&conversation), ["a", "b", "c"]);
             assert_eq!(conversation.open()[2].end, text.len() as u64);
             assert_eq!(conversation.open()[0].line, question("a").as_bytes());
-            let answer = br#"{"type":"control_response","response":{"subtype":"success","request_id":"b"}}"#;
-            assert_eq!(conversation.begin_write("answer", answer), Novelty::New);
+            let answer = r#"{"type":"control_response","response":{"subtype":"success","request_id":"b"}}"#;
+            assert_eq!(conversation.begin_write("answer", frame(answer)), Novelty::New);
             assert_eq!(open(&conversation), ["a", "c"]);
             conversation.finish_write("answer");
             conversation.observe_output(b"{\"type\":\"control_cancel_request\",\"request_id\":\"a\"}\n");
@@ -291,7 +294,7 @@ mod tests {
         let mut conversation = ConversationState::default();
         conversation.observe_output([question("a"), question("b"), question("c")].concat().as_bytes());
         for id in ["a", "b", "c"] {
-            assert_eq!(conversation.begin_write(&format!("line {id}"), answer(id).as_bytes()), Novelty::New);
+            assert_eq!(conversation.begin_write(&format!("line {id}"), frame(&answer(id))), Novelty::New);
         }
         assert_eq!(open(&conversation), [""; 0], "no bridge may answer twice");
         conversation.observe_output(b"{\"type\":\"control_cancel_request\",\"request_id\":\"a\"}\n");
@@ -301,7 +304,7 @@ mod tests {
         }
         assert_eq!(open(&conversation), ["b"]);
         assert_eq!(
-            conversation.begin_write("line b", answer("b").as_bytes()),
+            conversation.begin_write("line b", frame(&answer("b"))),
             Novelty::New,
             "it can be sent again"
         );
@@ -311,8 +314,8 @@ mod tests {
         for number in 0..=CLI_REQUESTS_MAX {
             conversation.observe_output(question(&number.to_string()).as_bytes());
         }
-        conversation.begin_write("first", answer("0").as_bytes());
-        conversation.begin_write("last", answer(&CLI_REQUESTS_MAX.to_string()).as_bytes());
+        conversation.begin_write("first", frame(&answer("0")));
+        conversation.begin_write("last", frame(&answer(&CLI_REQUESTS_MAX.to_string())));
         assert_eq!((conversation.open().len(), conversation.forgotten()), (CLI_REQUESTS_MAX - 1, 0));
         conversation.revert_write("first");
         conversation.revert_write("last");
@@ -335,7 +338,7 @@ mod tests {
         assert_eq!(conversation.initialize(), None);
         conversation.begin_write(
             "1",
-            br#"{"type":"control_request","request_id":"hi","request":{"subtype":"initialize"}}"#,
+            frame(r#"{"type":"control_request","request_id":"hi","request":{"subtype":"initialize"}}"#),
         );
         conversation.observe_output(reply("other").as_bytes());
         assert_eq!(conversation.initialize(), None);
@@ -365,9 +368,9 @@ mod tests {
         );
         assert_eq!(conversation.forgotten(), 2);
         for number in 0..=HOST_IDS_MAX {
-            assert_eq!(conversation.begin_write(&number.to_string(), b"{}"), Novelty::New);
+            assert_eq!(conversation.begin_write(&number.to_string(), frame("{}")), Novelty::New);
         }
-        assert_eq!(conversation.begin_write("1", b"{}"), Novelty::Seen);
-        assert_eq!(conversation.begin_write("0", b"{}"), Novelty::New, "forgotten by now");
+        assert_eq!(conversation.begin_write("1", frame("{}")), Novelty::Seen);
+        assert_eq!(conversation.begin_write("0", frame("{}")), Novelty::New, "forgotten by now");
     }
 }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
+use tidings_protocol::FrameRef;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -217,12 +218,14 @@ impl Host {
         if id.len() > HOST_ID_BYTES_MAX {
             return unwritten(id, "The id of the line is too long");
         }
-        if line.contains(&b'\n') || tidings_protocol::FrameRef::decode(&line).is_err() {
+        // Also a line of another version of the SDK must not crash the agent.
+        let frame = FrameRef::decode(&line).ok().filter(|_| !line.contains(&b'\n'));
+        let Some(frame) = frame else {
             return unwritten(id, "The line is not a JSON object, which would crash the agent");
-        }
+        };
         let mut state = self.state.lock();
         let Some(session) = &mut state.session else { return unwritten(id, "No agent was started here") };
-        if session.conversation.begin_write(&id, &line) == Novelty::Seen {
+        if session.conversation.begin_write(&id, frame) == Novelty::Seen {
             return Some(FromHost::Wrote { id, novelty: Novelty::Seen });
         }
         let length = line.len() as u64;

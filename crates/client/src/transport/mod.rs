@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
-use tidings_protocol::{DecodeError, Frame};
+use tidings_protocol::{DecodeError, Frame, FrameRef};
 use tokio::sync::mpsc;
 
 pub use lines::Lines;
@@ -138,6 +138,13 @@ pub struct Exit {
 pub trait Outgoing: fmt::Debug + Send {
     /// Writes one whole line. `line` contains no line break.
     fn send<'a>(&'a mut self, line: &'a str) -> BoxFuture<'a, io::Result<()>>;
+
+    /// Writes one whole line that was decoded before; `frame` is the line. A session sends each of its lines
+    /// so, and a transport that needs a part of the line, such as its id, need not decode it again.
+    fn send_frame<'a>(&'a mut self, line: &'a str, frame: FrameRef<'a>) -> BoxFuture<'a, io::Result<()>> {
+        let _ = frame;
+        self.send(line)
+    }
 
     /// Ends the input of the other side.
     fn end(&mut self) -> BoxFuture<'_, io::Result<()>>;

@@ -240,9 +240,15 @@ struct ReplayInput {
 
 impl Outgoing for ReplayInput {
     fn send<'a>(&'a mut self, line: &'a str) -> BoxFuture<'a, io::Result<()>> {
+        match FrameRef::from_json(line) {
+            Ok(frame) => self.send_frame(line, frame),
+            Err(_) => Box::pin(async { Ok(()) }),
+        }
+    }
+
+    fn send_frame<'a>(&'a mut self, _: &'a str, frame: FrameRef<'a>) -> BoxFuture<'a, io::Result<()>> {
         Box::pin(async move {
             let input = self.input.as_ref().ok_or(io::ErrorKind::BrokenPipe)?;
-            let Ok(frame) = FrameRef::from_json(line) else { return Ok(()) };
             let id = frame.request_id().unwrap_or_default().into_owned();
             match frame.kind() {
                 Kind::User => {

@@ -252,8 +252,15 @@ struct LineSender {
 }
 
 impl Outgoing for LineSender {
-    /// Returns when the line is in the socket, and would reach the host even if this process was killed now.
     fn send<'a>(&'a mut self, line: &'a str) -> BoxFuture<'a, io::Result<()>> {
+        match FrameRef::from_json(line) {
+            Ok(frame) => self.send_frame(line, frame),
+            Err(error) => Box::pin(async { Err(io::Error::new(io::ErrorKind::InvalidInput, error)) }),
+        }
+    }
+
+    /// Returns when the line is in the socket, and would reach the host even if this process was killed now.
+    fn send_frame<'a>(&'a mut self, line: &'a str, frame: FrameRef<'a>) -> BoxFuture<'a, io::Result<()>> {
         Box::pin(async move {
             let broken = || io::Error::from(io::ErrorKind::BrokenPipe);
             let messages = self.messages.as_ref().ok_or_else(broken)?;
@@ -261,7 +268,7 @@ impl Outgoing for LineSender {
             let permits = if long { HOST_LINES_AHEAD } else { 1 };
             let permits = u32::try_from(permits).unwrap_or(u32::MAX);
             self.shared.credit.acquire_many(permits).await.map_err(|_| broken())?.forget();
-            let id = if long { format!("{LONG}{}", line_id(line)) } else { line_id(line) };
+            let id = if long { format!("{LONG}{}", line_id(frame)) } else { line_id(frame) };
             let (sent, gone) = oneshot::channel();
             let message = Message::with(ToHost::In { id }, line);
             messages.send(Outbound { message, sent: Some(sent) }).await.map_err(|_| broken())?;
@@ -282,19 +289,18 @@ impl Outgoing for LineSender {
 }
 
 /// The id of a line: the same line has the same id, in every bridge and every attempt.
-fn line_id(line: &str) -> String {
-    let frame = FrameRef::from_json(line).ok();
-    let named = frame.and_then(|frame| {
-        let (word, id) = match frame.kind() {
-            Kind::User => ("user", frame.uuid()?),
-            Kind::ControlRequest => ("request", frame.request_id()?),
-            Kind::ControlResponse => ("response", frame.request_id()?),
-            Kind::ControlCancelRequest => ("cancel", frame.request_id()?),
-            _ => return None,
-        };
-        (id.len() + 16 <= HOST_ID_BYTES_MAX).then(|| format!("{word}:{id}"))
-    });
-    named.unwrap_or_else(|| format!("line:{}", Uuid::new_v4()))
+fn line_id(frame: FrameRef<'_>) -> String {
+    let (word, id) = match frame.kind() {
+        Kind::User => ("user", frame.uuid()),
+        Kind::ControlRequest => ("request", frame.request_id()),
+        Kind::ControlResponse => ("response", frame.request_id()),
+        Kind::ControlCancelRequest => ("cancel", frame.request_id()),
+        _ => ("line", None),
+    };
+    match id {
+        Some(id) if id.len() + 16 <= HOST_ID_BYTES_MAX => format!("{word}:{id}"),
+        _ => format!("line:{}", Uuid::new_v4()),
+    }
 }
 
 #[derive(Debug)]
@@ -345,10 +351,11 @@ mod tests {
             ),
             (r#"{"type":"control_cancel_request","request_id":"r3"}"#, "cancel:r3"),
         ] {
-            assert_eq!(line_id(line), expected);
+            assert_eq!(line_id(FrameRef::from_json(line).unwrap()), expected);
         }
         for line in [r#"{"type":"user","message":{}}"#, r#"{"type":"new"}"#] {
-            assert_ne!(line_id(line), line_id(line), "{line}");
+            let frame = FrameRef::from_json(line).unwrap();
+            assert_ne!(line_id(frame), line_id(frame), "{line}");
         }
     }
 }
