@@ -10,11 +10,11 @@ use tidings::Decision;
 use tidings_agent::AskKey;
 use tidings_agent::permissions::{
     Allowed, Answer, Ask, Denied, Grant, GrantTarget, PermissionRegistry, RegistryError, Requested, Response,
-    Scope, SessionFacts, decision,
+    SessionFacts, decision,
 };
 use tidings_protocol::control::CanUseTool;
 use tidings_protocol::permissions::{PermissionMode, PermissionUpdate};
-use tidings_protocol::ui::{AnsweredBy, PermissionLevel, RequestOutcome};
+use tidings_protocol::ui::{AnsweredBy, PermissionLevel, PermissionScope, RequestOutcome};
 
 use crate::requests;
 
@@ -35,7 +35,7 @@ fn key(id: &str) -> AskKey {
     AskKey::new(1, id)
 }
 
-fn yes(scope: Scope) -> Response {
+fn yes(scope: PermissionScope) -> Response {
     Response::person("phone", Answer::allow_for(scope))
 }
 
@@ -50,7 +50,7 @@ async fn s3_18_a_request_waits_until_it_is_answered() {
     assert!(registry.has_pending(1) && !registry.has_pending(2));
     assert_eq!(registry.pending_for_session(1)[0].request.target, "make");
     assert_eq!(registry.pending_count(), 1);
-    registry.respond_to_request(&key("a"), yes(Scope::Once), NOW).unwrap();
+    registry.respond_to_request(&key("a"), yes(PermissionScope::Once), NOW).unwrap();
     assert!(waiting.await.answer().unwrap().is_allowed());
     assert!(!registry.has_pending(1));
 }
@@ -61,7 +61,7 @@ async fn f62_the_second_answer_learns_who_was_first() {
     let registry = PermissionRegistry::default();
     let waiting = wait(&registry, bash("a", "make"));
     registry.respond_to_request(&key("a"), no(), NOW).unwrap();
-    let error = registry.respond_to_request(&key("a"), yes(Scope::Once), NOW).unwrap_err();
+    let error = registry.respond_to_request(&key("a"), yes(PermissionScope::Once), NOW).unwrap_err();
     let RegistryError::AlreadyResponded(winner) = error else { panic!("{error}") };
     assert!(
         matches!(*winner, RequestOutcome::Answered { by: AnsweredBy::Person(ref name), .. } if name == "browser")
@@ -128,7 +128,7 @@ async fn a_waiter_that_goes_away_settles_its_question() {
     let registry = PermissionRegistry::default();
     drop(wait(&registry, bash("a", "make")));
     assert_eq!(registry.outcome(&key("a")), Some(RequestOutcome::Disconnected));
-    let late = registry.respond_to_request(&key("a"), yes(Scope::Once), NOW).unwrap_err();
+    let late = registry.respond_to_request(&key("a"), yes(PermissionScope::Once), NOW).unwrap_err();
     assert!(matches!(late, RegistryError::AlreadyResponded(_)));
 }
 
@@ -151,8 +151,8 @@ async fn f63_what_is_taken_back_cannot_be_answered() {
 async fn s3_31_a_grant_answers_the_next_request_by_itself() {
     let registry = PermissionRegistry::default();
     let waiting = wait(&registry, bash("a", "cargo test"));
-    let recorded = registry.respond_to_request(&key("a"), yes(Scope::Session), NOW).unwrap();
-    assert_eq!(waiting.await.answer(), Some(&Answer::allow_for(Scope::Session)));
+    let recorded = registry.respond_to_request(&key("a"), yes(PermissionScope::Session), NOW).unwrap();
+    assert_eq!(waiting.await.answer(), Some(&Answer::allow_for(PermissionScope::Session)));
     let grant = recorded.grant.unwrap();
     let again = settled(&registry, bash("b", "cargo test"));
     assert_eq!(
@@ -175,7 +175,7 @@ async fn s3_31_a_grant_settles_what_else_is_open() {
     let first = wait(&registry, bash("a", "make"));
     let second = wait(&registry, bash("b", "make"));
     let other = wait(&registry, bash("c", "make install"));
-    let recorded = registry.respond_to_request(&key("a"), yes(Scope::Session), NOW).unwrap();
+    let recorded = registry.respond_to_request(&key("a"), yes(PermissionScope::Session), NOW).unwrap();
     assert_eq!(recorded.also_settled.len(), 1);
     assert!(first.await.answer().unwrap().is_allowed());
     assert!(matches!(second.await, RequestOutcome::Answered { by: AnsweredBy::Grant(_), .. }));
@@ -217,7 +217,7 @@ async fn f69_an_answer_to_something_else_than_what_was_shown_does_not_count() {
     let registry = PermissionRegistry::default();
     let shown = bash("a", "ls").digest;
     let waiting = wait(&registry, bash("a", "rm -rf ~"));
-    let response = yes(Scope::Once).to_what_was_shown(shown);
+    let response = yes(PermissionScope::Once).to_what_was_shown(shown);
     assert_eq!(
         registry.respond_to_request(&key("a"), response, NOW).unwrap_err(),
         RegistryError::DigestMismatch
@@ -234,8 +234,8 @@ async fn an_answer_is_held_until_the_cli_asks_and_never_used_for_another_input()
     registry.announce(bash("a", "make"), NOW).unwrap();
     registry.announce(bash("b", "make"), NOW).unwrap();
     registry.announce(bash("c", "make"), NOW).unwrap();
-    registry.respond_to_request(&key("a"), yes(Scope::Once), NOW).unwrap();
-    registry.respond_to_request(&key("b"), yes(Scope::Once), NOW).unwrap();
+    registry.respond_to_request(&key("a"), yes(PermissionScope::Once), NOW).unwrap();
+    registry.respond_to_request(&key("b"), yes(PermissionScope::Once), NOW).unwrap();
 
     assert!(settled(&registry, bash("a", "make")).answer().unwrap().is_allowed());
     // It is used once.
@@ -258,7 +258,7 @@ async fn a_question_is_not_asked_twice_while_it_is_open() {
     let registry = PermissionRegistry::default();
     let waiting = wait(&registry, bash("a", "make"));
     assert_eq!(registry.request(bash("a", "make"), None, NOW).unwrap_err(), RegistryError::AlreadyAsked);
-    registry.respond_to_request(&key("a"), yes(Scope::Once), NOW).unwrap();
+    registry.respond_to_request(&key("a"), yes(PermissionScope::Once), NOW).unwrap();
     assert!(waiting.await.answer().unwrap().is_allowed());
 }
 
@@ -281,7 +281,7 @@ async fn contradiction_3_5_always_sends_the_rules_and_nothing_wider() {
     let registry = PermissionRegistry::default();
     let ask = suggested();
     let waiting = wait(&registry, ask.clone());
-    registry.respond_to_request(&key("a"), yes(Scope::Always), NOW).unwrap();
+    registry.respond_to_request(&key("a"), yes(PermissionScope::Always), NOW).unwrap();
     let Decision::Allow(allow) = decision(&ask, &waiting.await) else { panic!("it was allowed") };
     assert_eq!(
         serde_json::to_value(&allow).unwrap(),
@@ -297,7 +297,7 @@ async fn contradiction_3_5_always_sends_the_rules_and_nothing_wider() {
 
     let waiting = wait(&registry, ask.clone());
     let mut allowed = Allowed::default();
-    allowed.scope = Scope::Always;
+    allowed.scope = PermissionScope::Always;
     allowed.updates = ask.suggestions[2..].to_vec();
     let response = Response::person("phone", Answer::Allow(allowed));
     registry.respond_to_request(&key("a"), response, NOW).unwrap();
@@ -344,12 +344,13 @@ fn contradiction_3_5_rules_of_our_own_cover_exactly_what_was_asked() {
 async fn a_scope_that_cannot_be_given_decides_nothing() {
     let registry = PermissionRegistry::default();
     let waiting = wait(&registry, bash("a", "make $X"));
-    for (scope, expected) in
-        [(Scope::Session, RegistryError::NotGrantable), (Scope::Always, RegistryError::AlwaysNotOffered)]
-    {
+    for (scope, expected) in [
+        (PermissionScope::Session, RegistryError::NotGrantable),
+        (PermissionScope::Always, RegistryError::AlwaysNotOffered),
+    ] {
         assert_eq!(registry.respond_to_request(&key("a"), yes(scope), NOW).unwrap_err(), expected);
     }
-    registry.respond_to_request(&key("a"), yes(Scope::Once), NOW).unwrap();
+    registry.respond_to_request(&key("a"), yes(PermissionScope::Once), NOW).unwrap();
     assert!(waiting.await.answer().unwrap().is_allowed());
 }
 

@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use super::{closed_enums, shapes};
-use tidings_protocol::ui::{AskUserQuestionsRequest, PermissionDetails, PermissionRequest, QuestionDetails};
+use tidings_protocol::ui::{
+    AskUserQuestionsRequest, PermissionDetails, PermissionRequest, PermissionScope, QuestionDetails,
+};
 
 shapes! {
     /// A pending permission request.
@@ -154,16 +156,19 @@ closed_enums! {
         /// The tool may not run.
         Deny,
     }
+}
 
-    /// Scope of an approval.
-    #[derive(Default)]
-    pub enum PermissionScope {
-        /// This call only.
-        #[default]
-        Once,
-        /// All calls that the same grant covers, until the session ends.
-        Session,
-        /// All calls that a rule in the settings covers. Requires the scope `always` and the digest.
-        Always,
+impl PermissionAnswer {
+    /// The decision about this call only, without anything else.
+    pub fn new(decision: Choice) -> Self {
+        PermissionAnswer {
+            decision,
+            scope: PermissionScope::Once,
+            updated_input: None,
+            message: None,
+            interrupt: false,
+            digest: None,
+            client_id: None,
+        }
     }
 }

@@ -25,7 +25,7 @@ mod workspace;
 
 pub use answer::{
     AnswerResult, BatchAnswer, BatchAnswerItem, BatchAnswered, Choice, PendingPermission, PendingQuestion,
-    PermissionAnswer, PermissionScope, QuestionAnswer, QuestionReply,
+    PermissionAnswer, QuestionAnswer, QuestionReply,
 };
 pub use code::Code;
 pub use device::{
@@ -63,6 +63,7 @@ pub use session::{
 pub use socket::{RequestId, ResyncReason, SessionCommand, SocketAck, SocketMessage, SocketRequest};
 pub use stream::{Notice, Snapshot, Subscribed, Verdict};
 pub use tidings_protocol::sums::{CostRow, CostTotal, TranscriptStats};
+pub use tidings_protocol::ui::PermissionScope;
 pub use transcript::{
     CostReport, CostUnpriced, PatchTranscript, Transcript, TranscriptBranch, TranscriptBranches,
     TranscriptEvents, TranscriptHit, TranscriptHits, TranscriptList, TranscriptSummary,

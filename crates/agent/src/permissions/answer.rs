@@ -4,23 +4,9 @@ use serde::{Deserialize, Serialize};
 use tidings::Decision;
 use tidings_protocol::json::Json;
 use tidings_protocol::permissions::{Allow, DecisionClassification, Deny, PermissionUpdate};
-use tidings_protocol::ui::{AnsweredBy, RequestOutcome};
+use tidings_protocol::ui::{AnsweredBy, PermissionScope, RequestOutcome};
 
 use super::Ask;
-
-/// The scope of an approval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Scope {
-    /// This call only.
-    #[default]
-    Once,
-    /// This call and those that the same grant covers, until the session ends.
-    Session,
-    /// This call and those that a rule in the settings covers.
-    Always,
-}
 
 /// The effect of a denial on the turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -49,7 +35,7 @@ pub enum Answer {
 #[non_exhaustive]
 pub struct Allowed {
     /// The scope.
-    pub scope: Scope,
+    pub scope: PermissionScope,
     /// The input that the tool gets instead of the model's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_input: Option<Json>,
@@ -69,17 +55,6 @@ pub struct Denied {
     pub then: AfterDenial,
 }
 
-impl Scope {
-    /// The name of the scope, as in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Scope::Once => "once",
-            Scope::Session => "session",
-            Scope::Always => "always",
-        }
-    }
-}
-
 impl Answer {
     /// Approves this call.
     pub fn allow() -> Self {
@@ -87,7 +62,7 @@ impl Answer {
     }
 
     /// Approves with a scope.
-    pub fn allow_for(scope: Scope) -> Self {
+    pub fn allow_for(scope: PermissionScope) -> Self {
         Answer::Allow(Allowed { scope, ..Allowed::default() })
     }
 
@@ -132,8 +107,10 @@ pub fn decision(ask: &Ask, outcome: &RequestOutcome<Answer>) -> Decision {
             }
             if matches!(by, AnsweredBy::Person(_)) {
                 allow.decision_classification = Some(match allowed.scope {
-                    Scope::Always => DecisionClassification::USER_PERMANENT,
-                    Scope::Once | Scope::Session => DecisionClassification::USER_TEMPORARY,
+                    PermissionScope::Always => DecisionClassification::USER_PERMANENT,
+                    PermissionScope::Once | PermissionScope::Session => {
+                        DecisionClassification::USER_TEMPORARY
+                    }
                 });
             }
             Decision::Allow(allow)

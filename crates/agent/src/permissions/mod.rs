@@ -32,7 +32,7 @@ mod secrets;
 mod sources;
 pub(crate) mod writes;
 
-pub use answer::{AfterDenial, Allowed, Answer, Denied, Scope, decision};
+pub use answer::{AfterDenial, Allowed, Answer, Denied, decision};
 pub use ask::Ask;
 pub use batch::{Emit, Gather};
 pub(crate) use command::git_address;

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use stand_in::{Scene, StandIn};
 use tidings::Options;
 use tidings::transport::Transport;
-use tidings_agent::permissions::{Answer, BatchResponse, Member, Response, Scope};
+use tidings_agent::permissions::{Answer, BatchResponse, Member, Response};
 use tidings_agent::policy::{AutoApprove, DenyAll, Interactive};
 use tidings_agent::questions::Reply;
 use tidings_agent::session::Batches;
@@ -22,7 +22,7 @@ use tidings_agent::{
     Agent, AskKey, ChannelEventSink, ChannelInputSource, Clock, Command, ControllerInputPayload,
     FrontendInput, Setup, TurnId, UiMessage, run_with_frontend,
 };
-use tidings_protocol::ui::{AnsweredBy, Resolution, SessionPhase, StopReason};
+use tidings_protocol::ui::{AnsweredBy, PermissionScope, Resolution, SessionPhase, StopReason};
 
 const LIST: &str = r#"
     [[turn]]
@@ -180,7 +180,7 @@ async fn s3_30_a_grant_for_the_session_answers_the_next_question() {
     let UiMessage::PermissionRequired { tool_use_id, .. } = scene.until(is_permission).await else {
         unreachable!()
     };
-    let response = Response::person("phone", Answer::allow_for(Scope::Session));
+    let response = Response::person("phone", Answer::allow_for(PermissionScope::Session));
     let key = AskKey::new(1, tool_use_id);
     scene.session.permissions().respond_to_request(&key, response, Timestamp::UNIX_EPOCH).unwrap();
     scene.complete().await;
@@ -356,7 +356,7 @@ async fn s3_35_sessions_tell_how_they_stand_and_leave_nothing() {
             UiMessage::PermissionRequired { tool_use_id, .. } => {
                 let status = session.status();
                 assert_eq!((status.phase, status.pending_permissions), (SessionPhase::WaitingForPerson, 1));
-                let response = Response::person("phone", Answer::allow_for(Scope::Session));
+                let response = Response::person("phone", Answer::allow_for(PermissionScope::Session));
                 let key = AskKey::new(5, tool_use_id);
                 agent.permissions().respond_to_request(&key, response, Timestamp::UNIX_EPOCH).unwrap();
                 answered = true;

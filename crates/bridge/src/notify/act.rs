@@ -1,6 +1,6 @@
 //! Decisions by the buttons of notifications.
 
-use tidings_api::{AnswerResult, Choice, Code, PermissionAnswer, PermissionScope, Scope};
+use tidings_api::{AnswerResult, Choice, Code, PermissionAnswer, Scope};
 use tidings_sessions::{Caller, Error};
 
 use super::Notifications;
@@ -84,15 +84,8 @@ impl Notifications {
         if !is_first {
             return Err(stale());
         }
-        let answer = PermissionAnswer {
-            decision,
-            scope: PermissionScope::Once,
-            updated_input: None,
-            message: None,
-            interrupt: false,
-            digest: Some(button.digest.clone()),
-            client_id: None,
-        };
+        let digest = Some(button.digest.clone());
+        let answer = PermissionAnswer { digest, ..PermissionAnswer::new(decision) };
         self.inbox().sessions().answer_permission(caller, session, tool_use_id, answer).await
     }
 }

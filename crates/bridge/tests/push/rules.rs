@@ -212,6 +212,42 @@ async fn a_button_at_ntfy_denies_once_and_allows_only_where_an_admin_wants_it() 
     assert!(message["message"].as_str().unwrap().contains("secret"), "the whole content is shown: {message}");
 }
 
+/// The two ways share nothing before the session: one has the token of a button, the other a credential.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn promise_5_of_a_button_and_an_answer_over_the_api_at_once_one_counts() {
+    let (url, mut received) = receiver().await;
+    let target = json!({"kind": "ntfy", "url": url, "events": ["permission"]});
+    let server = push_server(ASKS, vec![serde_json::from_value(target).unwrap()]).start().await;
+    let base = format!("http://{}", server.address);
+    // The rate limit admits five presses without a credential.
+    for round in 0..4 {
+        let item = server.ask().await;
+        server.pass(MOMENT).await;
+        let message = next(&mut received).await;
+        let route = message["actions"][0]["url"].as_str().unwrap().strip_prefix(&base).unwrap().to_owned();
+        let (press, answer) = (server.call_as("", "POST", &route, None), server.answer(&item, "allow"));
+        let (pressed, answered) = if round % 2 == 0 {
+            tokio::join!(press, answer)
+        } else {
+            let (answered, pressed) = tokio::join!(answer, press);
+            (pressed, answered)
+        };
+        let outcome = match (pressed.0, answered.0) {
+            (200, 409) => {
+                assert_eq!(answered.1["winner"]["outcome"], "denied", "the loser is told: {}", answered.1);
+                "denied"
+            }
+            (409 | 410, 200) => "allowed",
+            _ => panic!("round {round}: not one winner: {pressed:?} {answered:?}"),
+        };
+        let settled = |page: &Value| {
+            let mut items = page["items"].as_array().unwrap().iter();
+            items.any(|it| it["id"] == item["id"] && it["outcome"] == outcome)
+        };
+        server.until_inbox("state=all", settled).await;
+    }
+}
+
 /// Requests of several sessions against clients of all kinds, over sockets.
 #[tokio::test(flavor = "multi_thread")]
 async fn each_request_of_many_is_seen_or_sent_and_none_twice() {

@@ -251,15 +251,7 @@ fn question(scope: PermissionScope, rules: usize) -> String {
 }
 
 fn answer(decision: Choice) -> PermissionAnswer {
-    PermissionAnswer {
-        decision,
-        scope: PermissionScope::Once,
-        updated_input: None,
-        message: None,
-        interrupt: false,
-        digest: None,
-        client_id: Some(Uuid::new_v4().to_string()),
-    }
+    PermissionAnswer { client_id: Some(Uuid::new_v4().to_string()), ..PermissionAnswer::new(decision) }
 }
 
 /// Percent-encodes a name as a path segment of a URL.

@@ -2,12 +2,12 @@
 
 use jiff::Timestamp;
 use tidings_agent::AskKey;
-use tidings_agent::permissions::{Answer, Response, Scope};
+use tidings_agent::permissions::{Answer, Response};
 use tidings_agent::questions::{self, Origin};
 use tidings_agent::session::AgentSession;
-use tidings_protocol::ui::AnsweredBy;
+use tidings_protocol::ui::{AnsweredBy, PermissionScope};
 
-use crate::terminal::ask::{GrantScope, Reply};
+use crate::terminal::ask::Reply;
 
 /// Name of the answering client in the audit log.
 const WHO: &str = "terminal";
@@ -17,11 +17,7 @@ pub(super) fn answer(session: &AgentSession, id: &str, reply: Reply) -> Result<(
     let key = AskKey::new(session.handle(), id);
     if session.permissions().get(&key).is_some() {
         let answer = match reply {
-            Reply::Allow(scope) => Answer::allow_for(match scope {
-                GrantScope::Once => Scope::Once,
-                GrantScope::Session => Scope::Session,
-                GrantScope::Always => Scope::Always,
-            }),
+            Reply::Allow(scope) => Answer::allow_for(scope),
             Reply::Deny(Some(reason)) => Answer::deny(reason),
             Reply::Deny(None) | Reply::Answers(_) | Reply::Declined => {
                 Answer::deny("The user does not want this to be done")
@@ -57,8 +53,8 @@ pub fn answers(reply: &Reply) -> Option<Vec<Vec<String>>> {
 pub fn plan_answers(reply: &Reply) -> Option<Vec<Vec<String>>> {
     let choice = |text: &str| vec![text.to_owned()];
     Some(match reply {
-        Reply::Allow(GrantScope::Once | GrantScope::Always) => vec![choice(questions::APPROVE)],
-        Reply::Allow(GrantScope::Session) => vec![choice(questions::APPROVE_AND_ACCEPT_EDITS)],
+        Reply::Allow(PermissionScope::Once | PermissionScope::Always) => vec![choice(questions::APPROVE)],
+        Reply::Allow(PermissionScope::Session) => vec![choice(questions::APPROVE_AND_ACCEPT_EDITS)],
         Reply::Deny(None) => vec![choice(questions::KEEP_PLANNING)],
         Reply::Deny(Some(reason)) => vec![choice(questions::KEEP_PLANNING), vec![reason.clone()]],
         Reply::Answers(_) | Reply::Declined => return None,

@@ -11,13 +11,13 @@ use tidings_agent::UiMessage;
 use tidings_agent::permissions::SessionFolder;
 use tidings_agent::session::LocalAnswer;
 use tidings_agent::sink::EventSink as _;
-use tidings_api::{Code, Notice};
+use tidings_api::{Choice, Code, Notice};
 use tidings_journal::Key;
 use tidings_protocol::control::CanUseTool;
 use tidings_protocol::ui::{PermissionResolved, Resolution};
 
 use super::process_check::SENTENCE;
-use super::{ObservedProcess, SentAnswer, Sessions};
+use super::{ObservedProcess, Sessions};
 use crate::limits::{CALL_NAMED_WITHIN, FOLLOW_PAUSE, SUBAGENT_HOLD};
 use crate::process::Process;
 use crate::running::sink::{EventSource, JournalSink};
@@ -146,7 +146,7 @@ impl Sessions {
             ("PostToolUse" | "PostToolUseFailure", Some(id), _) => {
                 process.calls().end(id);
                 let request = process.session.answered_locally(id, LocalAnswer::Allowed);
-                process.sent.answered_locally(&request, SentAnswer::Allow);
+                process.sent.answered_locally(&request, Choice::Allow);
             }
             ("PermissionDenied", Some(id), _) => {
                 process.calls().end(id);

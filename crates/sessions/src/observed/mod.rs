@@ -28,12 +28,12 @@ use std::time::Instant;
 
 use parking_lot::{Mutex, MutexGuard};
 use tidings_agent::session::{LocalAnswer, ObservedSession};
-use tidings_api::{Code, SessionOrigin};
+use tidings_api::{Choice, Code, SessionOrigin};
 use tidings_journal::{AskId, Key};
 use tidings_transcript::running::{self, RunningCli};
 use tokio::sync::Notify;
 
-pub(super) use self::sent_answers::{SentAnswer, SentAnswers};
+pub(super) use self::sent_answers::SentAnswers;
 pub use hooks::{HookMessage, HookSender};
 pub(super) use second_writer::{AgentClaim, StartingAgent};
 pub(super) use watch::watch;
@@ -171,7 +171,7 @@ impl ObservedProcess {
 
     /// Waits until it is known what the dialog did with an answer that was sent. Returns the answer at the
     /// keyboard, if that overruled it.
-    pub(super) async fn overruled_by(&self, tool_use_id: &str) -> Option<SentAnswer> {
+    pub(super) async fn overruled_by(&self, tool_use_id: &str) -> Option<Choice> {
         // Only a process that has told of its dialog is believed when it says that it works on.
         let told = || {
             let state = self.state();

@@ -5,9 +5,10 @@
 //! next entry.
 
 use serde_json::Value;
+use tidings_api::Choice;
 
+use super::SentAnswers;
 use super::follow::entry_with;
-use super::{SentAnswer, SentAnswers};
 
 /// Rejected calls whose next entry has not come yet.
 #[derive(Debug, Default)]
@@ -34,7 +35,7 @@ impl Rejections {
             sent.take(&call);
         }
         match rejection(line) {
-            Some(Rejection::InDialog(call)) => sent.answered_locally(&call, SentAnswer::Deny),
+            Some(Rejection::InDialog(call)) => sent.answered_locally(&call, Choice::Deny),
             Some(Rejection::WhileRunning(call)) => sent.take(&call),
             Some(Rejection::Undecided(call)) => self.undecided.push((file.to_owned(), call)),
             None => self.decide(file, line, sent),
@@ -56,7 +57,7 @@ impl Rejections {
             if was_running {
                 sent.take(&call);
             } else {
-                sent.answered_locally(&call, SentAnswer::Deny);
+                sent.answered_locally(&call, Choice::Deny);
             }
         }
     }
@@ -122,7 +123,7 @@ mod tests {
     /// An allowed call: true if the entries say that the keyboard overruled it, none if they say nothing.
     fn overruled(entries: &[Vec<u8>]) -> Option<bool> {
         let (mut rejections, sent) = (Rejections::default(), SentAnswers::default());
-        sent.send("toolu_1", SentAnswer::Allow);
+        sent.send("toolu_1", Choice::Allow);
         for entry in entries {
             rejections.note("", entry, &sent);
             // Another file says nothing about it.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use tidings_agent::UiMessage;
+use tidings_api::Choice;
 use tokio::sync::Notify;
 
 use super::{BUSY, IDLE, WAITING};
@@ -18,26 +19,17 @@ use crate::limits::{
 /// Time between two looks at the status.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// An answer to a permission request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SentAnswer {
-    /// The tool may run.
-    Allow,
-    /// It may not.
-    Deny,
-}
-
 /// Effect of an answer on the dialog of the CLI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AnswerState {
     /// Not known yet.
-    Sent(SentAnswer),
+    Sent(Choice),
     /// It was the first one, or the other one allows the call, too.
     Taken,
     /// The answer at the keyboard came before.
-    Overruled(SentAnswer),
+    Overruled(Choice),
     /// Only the keyboard has answered.
-    Local(SentAnswer),
+    Local(Choice),
 }
 
 /// An answer, and what became of it.
@@ -59,11 +51,11 @@ pub(crate) struct SentAnswers {
 
 impl SentAnswers {
     /// Notes an answer that is about to be sent.
-    pub(crate) fn send(&self, tool_use_id: &str, answer: SentAnswer) {
+    pub(crate) fn send(&self, tool_use_id: &str, answer: Choice) {
         let mut sent = self.by_call.lock();
         // The report of the keyboard may be read before the answer comes.
         let state = match sent.get(tool_use_id).map(|sent| sent.state) {
-            Some(AnswerState::Local(local)) => answer.beside(local),
+            Some(AnswerState::Local(local)) => AnswerState::beside(answer, local),
             _ => AnswerState::Sent(answer),
         };
         make_room(&mut sent);
@@ -89,7 +81,7 @@ impl SentAnswers {
     }
 
     /// The answer at the keyboard that overruled one, if it is known that there was such an answer.
-    pub(crate) fn overruled_by(&self, tool_use_id: &str) -> Option<SentAnswer> {
+    pub(crate) fn overruled_by(&self, tool_use_id: &str) -> Option<Choice> {
         self.state(tool_use_id)?.overruled_by()
     }
 
@@ -108,7 +100,7 @@ impl SentAnswers {
     }
 
     /// Notes an answer at the keyboard.
-    pub(super) fn answered_locally(&self, tool_use_id: &str, local: SentAnswer) {
+    pub(super) fn answered_locally(&self, tool_use_id: &str, local: Choice) {
         let mut sent = self.by_call.lock();
         if !sent.contains_key(tool_use_id) {
             make_room(&mut sent);
@@ -116,16 +108,12 @@ impl SentAnswers {
             sent.insert(tool_use_id.to_owned(), state);
         }
         drop(sent);
-        self.decide(tool_use_id, |sent| sent.beside(local));
+        self.decide(tool_use_id, |sent| AnswerState::beside(sent, local));
     }
 
     /// Decides about an answer, unless that was done before: an answer that was taken stays taken, even if
     /// the call is interrupted later.
-    fn decide(
-        &self,
-        tool_use_id: &str,
-        decide: impl FnOnce(SentAnswer) -> AnswerState,
-    ) -> Option<SentAnswer> {
+    fn decide(&self, tool_use_id: &str, decide: impl FnOnce(Choice) -> AnswerState) -> Option<Choice> {
         let decided = self.by_call.lock().get_mut(tool_use_id).map(|SentState { state, .. }| {
             if let AnswerState::Sent(answer) = *state {
                 *state = decide(answer);
@@ -146,8 +134,8 @@ impl SentAnswers {
         &self,
         tool_use_id: &str,
         status: impl Fn() -> Option<String>,
-    ) -> Option<SentAnswer> {
-        let is_denial = self.state(tool_use_id) == Some(AnswerState::Sent(SentAnswer::Deny));
+    ) -> Option<Choice> {
+        let is_denial = self.state(tool_use_id) == Some(AnswerState::Sent(Choice::Deny));
         let over = async {
             let closed = async {
                 while status().as_deref() == Some(WAITING) {
@@ -163,7 +151,7 @@ impl SentAnswers {
             if is_running() {
                 tokio::time::sleep(SILENT_DENIAL_WAIT).await;
             }
-            if is_running() { AnswerState::Overruled(SentAnswer::Allow) } else { AnswerState::Taken }
+            if is_running() { AnswerState::Overruled(Choice::Allow) } else { AnswerState::Taken }
         };
         tokio::select! {
             overruled_by = self.reported(tool_use_id) => overruled_by,
@@ -173,7 +161,7 @@ impl SentAnswers {
     }
 
     /// Waits until the CLI has reported which answer it took.
-    async fn reported(&self, tool_use_id: &str) -> Option<SentAnswer> {
+    async fn reported(&self, tool_use_id: &str) -> Option<Choice> {
         loop {
             let mut changed = std::pin::pin!(self.changed.notified());
             changed.as_mut().enable();
@@ -189,19 +177,17 @@ impl SentAnswers {
     }
 }
 
-impl SentAnswer {
-    /// The state of an answer after the keyboard has answered. Two that allow a call have the same
-    /// effect; of two denials only the first one has its reason told to the model.
-    fn beside(self, local: SentAnswer) -> AnswerState {
-        match (self, local) {
-            (SentAnswer::Allow, SentAnswer::Allow) => AnswerState::Taken,
+impl AnswerState {
+    /// The state of an answer after the keyboard has answered. Two that allow a call have the same effect; of
+    /// two denials only the first one has its reason told to the model.
+    fn beside(sent: Choice, local: Choice) -> Self {
+        match (sent, local) {
+            (Choice::Allow, Choice::Allow) => AnswerState::Taken,
             _ => AnswerState::Overruled(local),
         }
     }
-}
 
-impl AnswerState {
-    fn overruled_by(self) -> Option<SentAnswer> {
+    fn overruled_by(self) -> Option<Choice> {
         if let AnswerState::Overruled(local) = self { Some(local) } else { None }
     }
 }
@@ -219,8 +205,8 @@ mod tests {
 
     use super::*;
 
-    const ALLOWED: Option<SentAnswer> = Some(SentAnswer::Allow);
-    const DENIED: Option<SentAnswer> = Some(SentAnswer::Deny);
+    const ALLOWED: Option<Choice> = Some(Choice::Allow);
+    const DENIED: Option<Choice> = Some(Choice::Deny);
 
     #[tokio::test(start_paused = true)]
     async fn an_answer_stands_unless_the_keyboard_said_otherwise_before() {
@@ -228,24 +214,24 @@ mod tests {
         let sent = SentAnswers::default();
         let idle = || Some(IDLE.to_owned());
         for id in ["taken", "late", "ran", "silent"] {
-            sent.send(id, SentAnswer::Deny);
+            sent.send(id, Choice::Deny);
         }
-        sent.send("rejected", SentAnswer::Allow);
+        sent.send("rejected", Choice::Allow);
         sent.take("taken");
         assert_eq!(sent.outcome("taken", busy).await, None);
         assert_eq!(sent.outcome("late", idle).await, None, "nothing is known in time");
         assert_eq!(sent.outcome("silent", busy).await, ALLOWED, "a denial would have been reported");
-        let ran = async { sent.answered_locally("ran", SentAnswer::Allow) };
+        let ran = async { sent.answered_locally("ran", Choice::Allow) };
         assert_eq!(tokio::join!(sent.outcome("ran", busy), ran), (ALLOWED, ()));
-        sent.answered_locally("rejected", SentAnswer::Deny);
+        sent.answered_locally("rejected", Choice::Deny);
         assert_eq!(sent.outcome("rejected", busy).await, DENIED);
         for id in ["taken", "late"] {
-            sent.answered_locally(id, SentAnswer::Allow);
+            sent.answered_locally(id, Choice::Allow);
             assert_eq!(sent.overruled_by(id), None, "{id}: it was told before");
         }
-        sent.answered_locally("before", SentAnswer::Deny);
+        sent.answered_locally("before", Choice::Deny);
         assert_eq!(sent.overruled_by("before"), None);
-        sent.send("before", SentAnswer::Allow);
+        sent.send("before", Choice::Allow);
         assert_eq!(sent.outcome("before", busy).await, DENIED, "the report was read before the answer came");
     }
 
@@ -253,7 +239,7 @@ mod tests {
     #[tokio::test]
     async fn r11_a_denial_after_that_of_the_keyboard_is_told_so() {
         let (sent, busy) = (SentAnswers::default(), || Some(BUSY.to_owned()));
-        for (id, answer) in [("denied", SentAnswer::Deny), ("allowed", SentAnswer::Allow)] {
+        for (id, answer) in [("denied", Choice::Deny), ("allowed", Choice::Allow)] {
             sent.send(id, answer);
             sent.answered_locally(id, answer);
         }
@@ -266,30 +252,30 @@ mod tests {
         let sent = SentAnswers::default();
         let cancelled = UiMessage::from(PermissionResolved::new(1, "call", Resolution::Cancelled));
         assert!(!sent.withhold("call", &cancelled));
-        sent.send("call", SentAnswer::Allow);
+        sent.send("call", Choice::Allow);
         sent.take("call");
         assert!(sent.withhold("call", &cancelled));
         assert!(sent.stored("call").is_some() && sent.stored("call").is_none());
         assert!(!sent.withhold("call", &cancelled));
-        sent.answered_locally("call", SentAnswer::Deny);
+        sent.answered_locally("call", Choice::Deny);
         assert_eq!(sent.overruled_by("call"), None, "a later interruption is no denial");
     }
 
     #[tokio::test(start_paused = true)]
     async fn the_time_counts_from_the_end_of_the_dialog() {
         let sent = SentAnswers::default();
-        sent.send("call", SentAnswer::Allow);
+        sent.send("call", Choice::Allow);
         let began = tokio::time::Instant::now();
         let status =
             || Some(if began.elapsed() < Duration::from_secs(3) { WAITING } else { IDLE }.to_owned());
         let rejected = async {
             tokio::time::sleep(Duration::from_secs(4)).await;
-            sent.answered_locally("call", SentAnswer::Deny);
+            sent.answered_locally("call", Choice::Deny);
         };
         assert_eq!(tokio::join!(sent.outcome("call", status), rejected), (DENIED, ()));
         // An approval that the dialog took is waited for only shortly.
         let busy = || Some(BUSY.to_owned());
-        sent.send("another", SentAnswer::Allow);
+        sent.send("another", Choice::Allow);
         let began = tokio::time::Instant::now();
         assert_eq!(sent.outcome("another", busy).await, None);
         assert!(began.elapsed() <= APPROVAL_WAIT + LOOK_EVERY);

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use crate::entry::Entry;
 use crate::requests::asks::{PendingRequest, pending_request};
-use crate::requests::policy;
+use crate::requests::{policy, stored_answer};
 use crate::{Error, Sessions};
 
 /// The rule that declines questions, which have no risk to judge.
@@ -95,7 +95,7 @@ impl Entry {
         {
             resolved.batch_id = shown.details.batch_id;
         }
-        let kept = serde_json::to_string(&answer).unwrap_or_default();
+        let kept = stored_answer::encode(&answer);
         if self.settle_by(id, kept, AnsweredBy::Rule(rule.clone()), resolved.into()).await? {
             // Fails if the agent withdrew the request at this very moment.
             let response = Response::rule(rule, answer);

@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use serde_json::Value;
 use tidings::Decision;
 use tidings::permissions::PermissionUpdate;
-use tidings_agent::permissions::{AfterDenial, Allowed, Answer, Denied, Response, Scope as Reach};
+use tidings_agent::permissions::{AfterDenial, Allowed, Answer, Denied, Response};
 use tidings_agent::questions::{CliReply, Inquiry, InteractionError, Replied, Reply};
 use tidings_agent::{AskKey, UiMessage};
 use tidings_api::{
@@ -22,6 +21,7 @@ use crate::limits::{RULE_CHECKS_MAX, RULE_EVERY};
 use crate::requests::asks::{
     ApprovalEffects, PendingRequest, audit, outcome_name, pending_request, resolution,
 };
+use crate::requests::stored_answer;
 use crate::running::command_ids;
 use crate::trust::{TrustBaseline, TrustChange};
 use crate::{Caller, Error};
@@ -33,6 +33,8 @@ pub(super) struct PreparedAnswer {
     event: UiMessage,
     effects: ApprovalEffects,
     client_id: Option<ClientId>,
+    /// True if the request was open when the answer came.
+    was_open: bool,
 }
 
 impl Entry {
@@ -61,7 +63,7 @@ impl Entry {
         }
         let (decided, resolution) = decide(&answer)?;
         let before = match &decided {
-            Answer::Allow(allowed) if allowed.scope == Reach::Always => self.before_rule().await,
+            Answer::Allow(allowed) if allowed.scope == PermissionScope::Always => self.before_rule().await,
             _ => None,
         };
         let mut resolved = PermissionResolved::new(self.handle, tool_use_id, resolution);
@@ -82,8 +84,9 @@ impl Entry {
             leaves_plan = leaves_plan_mode(&details.tool_name) && resolution == Resolution::Allowed;
             resolved.batch_id = details.batch_id;
         }
-        let answer = serde_json::to_string(&decided).unwrap_or_default();
-        let prepared = PreparedAnswer { answer, event: UiMessage::from(resolved), effects, client_id };
+        let answer = stored_answer::encode(&decided);
+        let (event, was_open) = (UiMessage::from(resolved), ask.is_some());
+        let prepared = PreparedAnswer { answer, event, effects, client_id, was_open };
         let observed = self.memory().observed.clone().filter(|_| ask.is_some());
         let result = if let Some(observed) = observed {
             self.answer_dialog(caller, &id, &observed, decided, prepared).await?
@@ -110,10 +113,10 @@ impl Entry {
         prepared: PreparedAnswer,
     ) -> Result<AnswerResult, Error> {
         let outcome = outcome_name(resolution(&prepared.event));
-        let is_open = self.ask(id).await?.is_some();
+        let was_open = prepared.was_open;
         match self.settle_first(caller, id, prepared).await {
             // A denial is safe without a record. Its event is stored when there is room.
-            Err(error) if matches!(decided, Answer::Deny(_)) && is_open && self.lacks_room(&error) => {
+            Err(error) if matches!(decided, Answer::Deny(_)) && was_open && self.lacks_room(&error) => {
                 Ok(self.unstored(id.as_str(), outcome, caller))
             }
             settled => settled,
@@ -290,6 +293,7 @@ impl Entry {
             event: resolved.into(),
             effects: ApprovalEffects::default(),
             client_id,
+            was_open: ask.is_some(),
         };
         let result = match self.settle_first(caller, &id, prepared).await {
             Err(error) if answer.cancel && ask.is_some() && self.lacks_room(&error) => {
@@ -347,7 +351,7 @@ impl Entry {
         id: &AskId,
         prepared: PreparedAnswer,
     ) -> Result<AnswerResult, Error> {
-        let PreparedAnswer { answer, event, effects, client_id } = prepared;
+        let PreparedAnswer { answer, event, effects, client_id, was_open: _ } = prepared;
         let mut line = audit(self, id.as_str(), &event, caller.device.as_deref());
         line.rule = effects.rules;
         line.changed = effects.changed;
@@ -422,11 +426,9 @@ fn outcome_and_author(winner: &RequestOutcome<String>) -> (&'static str, Option<
                 AnsweredBy::Grant(id) => format!("the grant `{id}`"),
                 AnsweredBy::Person(name) => name.clone(),
             };
-            let parsed: Option<Value> = serde_json::from_str(answer).ok();
-            let decision = parsed.as_ref().and_then(|answer| answer["decision"].as_str());
-            let outcome = match (decision, answer.as_str()) {
-                (Some("allow"), _) | (None, "allowed") => "allowed",
-                (Some("deny"), _) | (None, "denied") => "denied",
+            let outcome = match stored_answer::decode(answer) {
+                Some(Answer::Allow(_)) => "allowed",
+                Some(Answer::Deny(_)) => "denied",
                 _ => "answered",
             };
             (outcome, Some(by))
@@ -483,11 +485,7 @@ fn decide(answer: &PermissionAnswer) -> Result<(Answer, Resolution), Error> {
         return Ok((Answer::Deny(denied), Resolution::Denied));
     }
     let mut allowed = Allowed::default();
-    allowed.scope = match answer.scope {
-        PermissionScope::Once => Reach::Once,
-        PermissionScope::Session => Reach::Session,
-        PermissionScope::Always => Reach::Always,
-    };
+    allowed.scope = answer.scope;
     if let Some(input) = &answer.updated_input {
         if !input.is_object() {
             let message = "`updated_input` is not a JSON object";

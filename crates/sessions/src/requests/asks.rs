@@ -5,13 +5,13 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tidings_agent::UiMessage;
-use tidings_agent::permissions::{Answer, Digest, Scope};
+use tidings_agent::permissions::{Answer, Digest};
 use tidings_api::{PendingPermission, PendingQuestion};
 use tidings_journal::limits::BLOB_BYTES_MAX;
 use tidings_journal::{Ask, AuditDraft};
 use tidings_protocol::ui::{
     AnsweredBy, AskUserQuestionsRequest, InteractionResolved, PermissionDetails, PermissionRequest,
-    PermissionResolved, QuestionDetails, RequestOutcome, Resolution,
+    PermissionResolved, PermissionScope, QuestionDetails, RequestOutcome, Resolution,
 };
 
 use crate::entry::Entry;
@@ -230,7 +230,7 @@ pub(crate) struct ApprovalEffects {
 impl ApprovalEffects {
     pub(crate) fn of(answer: &Answer, details: &PermissionDetails) -> Self {
         let Answer::Allow(allowed) = answer else { return ApprovalEffects::default() };
-        let suggested = details.suggestions.as_ref().filter(|_| allowed.scope == Scope::Always);
+        let suggested = details.suggestions.as_ref().filter(|_| allowed.scope == PermissionScope::Always);
         let changed = allowed.updated_input.as_ref();
         ApprovalEffects {
             rules: suggested.and_then(rules),

@@ -6,14 +6,14 @@
 use tidings_agent::UiMessage;
 use tidings_agent::permissions::Answer;
 use tidings_agent::session::LOCAL_DIALOG;
-use tidings_api::AnswerResult;
+use tidings_api::{AnswerResult, Choice};
 use tidings_journal::{AskId, Settle, Settlement};
 use tidings_protocol::ui::{AnsweredBy, PermissionResolved, Resolution};
 
 use super::answers::PreparedAnswer;
 use super::asks::{audit, outcome_name, resolution, resolved};
 use crate::entry::Entry;
-use crate::observed::{ObservedProcess, SentAnswer};
+use crate::observed::ObservedProcess;
 use crate::{Caller, Error};
 
 impl Entry {
@@ -31,8 +31,8 @@ impl Entry {
             return Err(Error::storage_full());
         }
         let sent = match &decided {
-            Answer::Allow(_) => SentAnswer::Allow,
-            _ => SentAnswer::Deny,
+            Answer::Allow(_) => Choice::Allow,
+            _ => Choice::Deny,
         };
         // From here on the events of the session do not settle the request.
         let answers = observed.sent_answers();
@@ -50,8 +50,8 @@ impl Entry {
             }
         };
         let local = overruled_by.map(|local| match local {
-            SentAnswer::Allow => Resolution::Allowed,
-            SentAnswer::Deny => Resolution::Denied,
+            Choice::Allow => Resolution::Allowed,
+            Choice::Deny => Resolution::Denied,
         });
         let stored = match local {
             Some(local) if self.settle_by_keyboard(id, local).await? => Err(self.overruled(id, local)),

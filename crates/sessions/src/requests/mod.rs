@@ -6,6 +6,7 @@ pub(super) mod asks;
 mod dialog_answers;
 pub(super) mod facts;
 pub(super) mod policy;
+pub(super) mod stored_answer;
 
 use std::collections::HashMap;
 

@@ -3,11 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
 use tidings::Frame;
-use tidings::json::Json;
 use tidings::transport::Transport;
-use tidings_agent::permissions::{AfterDenial, Allowed, Answer, Denied, Response, Scope};
+use tidings_agent::permissions::{Answer, Denied, Response};
 use tidings_agent::questions::Reply;
 use tidings_agent::session::Checkpoint;
 use tidings_agent::{AskKey, Setup, UiMessage};
@@ -19,6 +17,7 @@ use crate::Error;
 use crate::entry::{Change, Entry};
 use crate::hosts::{AttachedHost, FoldState, FoldStore, FoundHost};
 use crate::limits::REPEATED_REQUEST_WAIT;
+use crate::requests::stored_answer;
 use crate::running::actor::Actor;
 use crate::settings::{Queued, SessionSettings};
 use crate::starting::launch;
@@ -192,7 +191,7 @@ impl Entry {
         let (answer, by) = match winner {
             RequestOutcome::Answered { answer, by } => (answer.as_str(), by.clone()),
             // Requests without an answer are denied.
-            _ => (r#"{"decision":"deny"}"#, AnsweredBy::Rule("lost".to_owned())),
+            _ => ("denied", AnsweredBy::Rule("lost".to_owned())),
         };
         // A concurrent answer is the same one.
         if self.questions.get(&key).is_some() {
@@ -202,7 +201,8 @@ impl Entry {
             }
             return;
         }
-        let again = stored_answer(answer);
+        // What cannot be read allows nothing.
+        let again = stored_answer::decode(answer).unwrap_or_else(|| Answer::Deny(Denied::default()));
         let response = match by {
             AnsweredBy::Person(name) => Response::person(name, again),
             AnsweredBy::Rule(rule) | AnsweredBy::Grant(rule) => Response::rule(rule, again),
@@ -215,23 +215,4 @@ impl Entry {
 fn call(question: &Frame) -> Option<String> {
     let id = question.get("request")?.get("tool_use_id")?.text()?;
     Some(id.get().into_owned())
-}
-
-/// Parses a stored answer to a permission request. An unreadable answer is a denial.
-fn stored_answer(text: &str) -> Answer {
-    let kept: Value = serde_json::from_str(text).unwrap_or_default();
-    if kept["decision"] == "allow" || text == "allowed" {
-        let mut allowed = Allowed::default();
-        allowed.scope = match kept["scope"].as_str() {
-            Some("session") => Scope::Session,
-            Some("always") => Scope::Always,
-            _ => Scope::Once,
-        };
-        allowed.updated_input = kept.get("updated_input").map(Json::from);
-        return Answer::Allow(allowed);
-    }
-    let mut denied = Denied::default();
-    denied.message = kept["message"].as_str().map(str::to_owned);
-    denied.then = if kept["then"] == "stop" { AfterDenial::Stop } else { AfterDenial::GoOn };
-    Answer::Deny(denied)
 }

@@ -10,14 +10,14 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 use parking_lot::Mutex;
-use tidings_protocol::ui::{AnsweredBy, PermissionRequest, RequestOutcome};
+use tidings_protocol::ui::{AnsweredBy, PermissionRequest, PermissionScope, RequestOutcome};
 
 pub use batches::{BatchAnswer, BatchRecorded, BatchResponse, Member, RegisteredBatch};
 pub use error::RegistryError;
 
 use self::batches::BatchTable;
 use self::grants::Grants;
-use super::{Allowed, Answer, Ask, Digest, Grant, Scope};
+use super::{Allowed, Answer, Ask, Digest, Grant};
 use crate::limits::HELD_MAX;
 use crate::pending::Already;
 use crate::request_table::{AskKey, Delivery, OutcomeFuture, RequestTable};
@@ -307,11 +307,14 @@ impl RegistryState {
 /// Completes an answer with the grant or the rules of its scope.
 fn complete(ask: &Ask, answer: Answer) -> Result<(Answer, Option<Grant>), RegistryError> {
     match answer {
-        Answer::Allow(Allowed { scope: Scope::Session, updated_input, updates }) => {
+        Answer::Allow(Allowed { scope: PermissionScope::Session, updated_input, updates }) => {
             let grant = ask.suggested_grant().ok_or(RegistryError::NotGrantable)?;
-            Ok((Answer::Allow(Allowed { scope: Scope::Session, updated_input, updates }), Some(grant)))
+            Ok((
+                Answer::Allow(Allowed { scope: PermissionScope::Session, updated_input, updates }),
+                Some(grant),
+            ))
         }
-        Answer::Allow(Allowed { scope: Scope::Always, updated_input, updates }) => {
+        Answer::Allow(Allowed { scope: PermissionScope::Always, updated_input, updates }) => {
             if !ask.can_be_always || ask.needs_person {
                 return Err(RegistryError::AlwaysNotOffered);
             }
@@ -319,7 +322,7 @@ fn complete(ask: &Ask, answer: Answer) -> Result<(Answer, Option<Grant>), Regist
             if updates.is_empty() {
                 return Err(RegistryError::AlwaysNotOffered);
             }
-            Ok((Answer::Allow(Allowed { scope: Scope::Always, updated_input, updates }), None))
+            Ok((Answer::Allow(Allowed { scope: PermissionScope::Always, updated_input, updates }), None))
         }
         answer => Ok((answer, None)),
     }

@@ -26,15 +26,9 @@ pub(super) async fn answer(
         {
             continue;
         }
-        let answer = PermissionAnswer {
-            decision: if response.approved { Choice::Allow } else { Choice::Deny },
-            scope: if response.remember { PermissionScope::Session } else { PermissionScope::Once },
-            updated_input: None,
-            message: None,
-            interrupt: false,
-            digest: None,
-            client_id: id,
-        };
+        let decision = if response.approved { Choice::Allow } else { Choice::Deny };
+        let scope = if response.remember { PermissionScope::Session } else { PermissionScope::Once };
+        let answer = PermissionAnswer { scope, client_id: id, ..PermissionAnswer::new(decision) };
         api.sessions.answer_permission(caller, &permission.session, asked, answer).await?;
         return Ok(());
     }

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use tidings_api::{
-    Accepted, AnswerResult, Choice, Code, CommandRequest, Delivery, Input, PermissionAnswer, PermissionScope,
-    QuestionAnswer, QuestionReply,
+    Accepted, AnswerResult, Choice, Code, CommandRequest, Delivery, Input, PermissionAnswer, QuestionAnswer,
+    QuestionReply,
 };
 use tidings_commands::output::printable;
 use tidings_commands::run::answer::{answers, plan_answers};
 use tidings_commands::terminal::Draft;
-use tidings_commands::terminal::ask::{GrantScope, Reply};
+use tidings_commands::terminal::ask::Reply;
 use tidings_protocol::ui::{QuestionKind, UiMessage};
 use tidings_sessions::Error;
 use tokio::task::JoinSet;
@@ -113,22 +113,14 @@ impl Answers {
             return;
         }
         let mut answer = PermissionAnswer {
-            decision: Choice::Deny,
-            scope: PermissionScope::Once,
-            updated_input: None,
-            message: None,
-            interrupt: false,
             digest: self.permissions.get(&id).cloned().flatten(),
             client_id: Some(Uuid::new_v4().to_string()),
+            ..PermissionAnswer::new(Choice::Deny)
         };
         match reply {
             Reply::Allow(scope) => {
                 answer.decision = Choice::Allow;
-                answer.scope = match scope {
-                    GrantScope::Once => PermissionScope::Once,
-                    GrantScope::Session => PermissionScope::Session,
-                    GrantScope::Always => PermissionScope::Always,
-                };
+                answer.scope = scope;
             }
             Reply::Deny(reason) => answer.message = reason,
             Reply::Answers(_) | Reply::Declined => {}

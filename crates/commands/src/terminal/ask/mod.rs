@@ -10,6 +10,8 @@ mod questions;
 pub use permission::PermissionAsk;
 pub(crate) use questions::{Choice, QuestionAsk, QuestionsAsk, Selection};
 
+use tidings_protocol::ui::PermissionScope;
+
 use super::keys::Key;
 use super::line::Line;
 use super::style::Style;
@@ -18,21 +20,13 @@ use super::style::Style;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
     /// The tool may run.
-    Allow(GrantScope),
+    Allow(PermissionScope),
     /// The tool may not run; the optional reason is sent to the model.
     Deny(Option<String>),
     /// The answers, one list per question.
     Answers(Vec<Vec<String>>),
     /// The user does not want to answer.
     Declined,
-}
-
-/// Scope of an approval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum GrantScope {
-    Once,
-    Session,
-    Always,
 }
 
 /// A pending request.

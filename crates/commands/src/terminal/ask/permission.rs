@@ -1,14 +1,14 @@
 //! A permission request in the terminal: what is asked, the keys and the decision.
 
 use serde_json::Value;
-use tidings_protocol::ui::{PermissionDetails, PermissionLevel, PermissionRequest};
+use tidings_protocol::ui::{PermissionDetails, PermissionLevel, PermissionRequest, PermissionScope};
 
 use super::super::keys::Key;
 use super::super::line::Line;
 use super::super::style::Style;
 use super::entry::{EntryResult, TextEntry};
 use super::input::input_lines;
-use super::{GrantScope, Reply, key_line};
+use super::{Reply, key_line};
 
 /// Permission request of a tool.
 #[derive(Debug, Clone, Default)]
@@ -102,10 +102,10 @@ impl PermissionAsk {
             return None;
         }
         match key {
-            Key::Char('y') => Some(Reply::Allow(GrantScope::Once)),
-            Key::Char('s') if !self.is_plan() => Some(Reply::Allow(GrantScope::Session)),
-            Key::Char('a') if self.is_plan() => Some(Reply::Allow(GrantScope::Session)),
-            Key::Char('a') if !self.rules.is_empty() => Some(Reply::Allow(GrantScope::Always)),
+            Key::Char('y') => Some(Reply::Allow(PermissionScope::Once)),
+            Key::Char('s') if !self.is_plan() => Some(Reply::Allow(PermissionScope::Session)),
+            Key::Char('a') if self.is_plan() => Some(Reply::Allow(PermissionScope::Session)),
+            Key::Char('a') if !self.rules.is_empty() => Some(Reply::Allow(PermissionScope::Always)),
             Key::Char('n') => Some(Reply::Deny(None)),
             Key::Char('e') => {
                 self.typing = Some(ReasonField::default());
@@ -143,13 +143,15 @@ impl PermissionAsk {
     /// Formats the decision; this line stays on the screen.
     pub(crate) fn settled(&self, reply: &Reply) -> Line {
         let (mark, text, style) = match reply {
-            Reply::Allow(GrantScope::Session) if self.is_plan() => {
+            Reply::Allow(PermissionScope::Session) if self.is_plan() => {
                 ("✓", "approved, edits are accepted".to_owned(), Style::GREEN)
             }
             Reply::Allow(_) if self.is_plan() => ("✓", "approved".to_owned(), Style::GREEN),
-            Reply::Allow(GrantScope::Once) => ("✓", "allowed once".to_owned(), Style::GREEN),
-            Reply::Allow(GrantScope::Session) => ("✓", "allowed for this session".to_owned(), Style::GREEN),
-            Reply::Allow(GrantScope::Always) => {
+            Reply::Allow(PermissionScope::Once) => ("✓", "allowed once".to_owned(), Style::GREEN),
+            Reply::Allow(PermissionScope::Session) => {
+                ("✓", "allowed for this session".to_owned(), Style::GREEN)
+            }
+            Reply::Allow(PermissionScope::Always) => {
                 ("✓", format!("always allowed: {}", self.rules.join(", ")), Style::GREEN)
             }
             Reply::Deny(Some(reason)) => ("✗", format!("denied: {reason}"), Style::RED),

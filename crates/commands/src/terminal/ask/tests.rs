@@ -57,13 +57,13 @@ fn typed(asks: &mut Asks, keys: &str) -> Vec<(String, Reply)> {
 #[test]
 fn a_permission_is_given_by_letters_and_never_by_enter() {
     for (keys, reply) in [
-        ("y", Reply::Allow(GrantScope::Once)),
-        ("s", Reply::Allow(GrantScope::Session)),
-        ("a", Reply::Allow(GrantScope::Always)),
+        ("y", Reply::Allow(PermissionScope::Once)),
+        ("s", Reply::Allow(PermissionScope::Session)),
+        ("a", Reply::Allow(PermissionScope::Always)),
         ("n", Reply::Deny(None)),
         ("⏎ ⏎⇥⎋Yqn", Reply::Deny(None)),
         ("e⏎not x⌫yet⏎", Reply::Deny(Some("not yet".to_owned()))),
-        ("ey⎋y", Reply::Allow(GrantScope::Once)),
+        ("ey⎋y", Reply::Allow(PermissionScope::Once)),
     ] {
         let mut asks = Asks::default();
         assert!(asks.open("1", Ask::Permission(bash())));
@@ -84,7 +84,7 @@ fn pending_requests_are_numbered_and_one_is_in_front() {
         asks.open(id, Ask::Permission(bash()));
     }
     assert_eq!(asks.lines(80)[0].text(), "Request 1 of 3  [Tab] next");
-    assert_eq!(typed(&mut asks, "⇥y"), [("2".to_owned(), Reply::Allow(GrantScope::Once))]);
+    assert_eq!(typed(&mut asks, "⇥y"), [("2".to_owned(), Reply::Allow(PermissionScope::Once))]);
     asks.close("1");
     assert_eq!(typed(&mut asks, "n"), [("3".to_owned(), Reply::Deny(None))]);
     assert_eq!(asks.lines(80), []);
@@ -128,7 +128,7 @@ fn questions_look_calm() {
         typed(&mut asks, "eno");
         show(asks.lines(columns));
         show(vec![
-            bash().settled(&Reply::Allow(GrantScope::Always)),
+            bash().settled(&Reply::Allow(PermissionScope::Always)),
             bash().settled(&Reply::Deny(Some("no".to_owned()))),
         ]);
         let mut asks = Asks::default();

@@ -8,14 +8,13 @@ use std::sync::{Arc, Mutex};
 use serde_json::json;
 use tidings_protocol::mobile::RiskLevel;
 use tidings_protocol::ui::{
-    PermissionLevel, PermissionRequest, RateLimit, Retrying, SessionStarted, StopReason, SubAgentEnded,
-    SubAgentOutcome, SubAgentProgressed, SubAgentStarted, TargetType, TaskChanged, TextEnded, TodoItem,
-    TodoList, TodoStatus, ToolDetails, TurnId,
+    PermissionLevel, PermissionRequest, PermissionScope, RateLimit, Retrying, SessionStarted, StopReason,
+    SubAgentEnded, SubAgentOutcome, SubAgentProgressed, SubAgentStarted, TargetType, TaskChanged, TextEnded,
+    TodoItem, TodoList, TodoStatus, ToolDetails, TurnId,
 };
 
 use super::*;
 use crate::terminal::PromptHistory;
-use crate::terminal::ask::GrantScope;
 use crate::terminal::screen::{Paint, Pane};
 
 #[derive(Clone, Default)]
@@ -163,7 +162,7 @@ fn a_session_on_a_terminal() {
         insta::assert_snapshot!(format!("{name}_while_it_asks"), looks(&all, columns));
         assert_eq!(view.key(&Key::Enter, now).unwrap(), KeyEffect::None);
         let reply = view.key(&Key::Char('a'), now).unwrap();
-        assert_eq!(reply, KeyEffect::Answer("t5".to_owned(), Reply::Allow(GrantScope::Always)));
+        assert_eq!(reply, KeyEffect::Answer("t5".to_owned(), Reply::Allow(PermissionScope::Always)));
         for event in ended() {
             view.event(&event, now).unwrap();
         }
@@ -197,7 +196,7 @@ fn letters_typed_in_the_moment_a_request_opens_go_to_the_input_line() {
             assert_eq!(typed, KeyEffect::Prompt(PromptAction::None));
             view.key(&Key::Escape, pressed + later(5_000)).unwrap();
             let reply = view.key(&Key::Char('a'), pressed + later(5_000)).unwrap();
-            assert_eq!(reply, KeyEffect::Answer("t5".to_owned(), Reply::Allow(GrantScope::Always)));
+            assert_eq!(reply, KeyEffect::Answer("t5".to_owned(), Reply::Allow(PermissionScope::Always)));
         }
     }
 }

@@ -10,7 +10,7 @@ mod sub_agent;
 mod text;
 mod turn;
 
-pub use permission::Resolution;
+pub use permission::{PermissionScope, Resolution};
 pub use progress::{ProgressSource, TodoItem, TodoStatus};
 pub use question::{OptionDetails, QuestionKind, QuestionNote};
 pub use session::SessionPhase;
