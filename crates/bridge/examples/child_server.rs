@@ -24,7 +24,7 @@ use tidings_bridge::auth::{Auth, Settings};
 use tidings_bridge::notify::{Notifier, PushKeys};
 use tidings_bridge::server::{Bound, Exposure, Listen, Server, choose_tls};
 use tidings_journal::broadcast::{Broadcast, Delivery, SubscribeOptions};
-use tidings_journal::{Class, Draft, Epoch, Journal, Key, Kind, NewSession, Opening, SqliteJournal};
+use tidings_journal::{Class, Epoch, EventDraft, Journal, Key, Kind, NewSession, Opening, SqliteJournal};
 use tidings_sessions::hosts::Hosts;
 use tidings_sessions::secret::Random;
 use tidings_sessions::{Caller, Config, Sessions};
@@ -143,7 +143,7 @@ async fn publishing(folder: &Path) -> Result<(), Failure> {
             };
             for _ in 0..times {
                 let kind = Kind::new("Display")?;
-                let draft = Draft::new(Class::Delta, Timestamp::UNIX_EPOCH, kind, Arc::clone(&body));
+                let draft = EventDraft::new(Class::Delta, Timestamp::UNIX_EPOCH, kind, Arc::clone(&body));
                 journal.append(&key, fence, vec![draft]).await?;
             }
             writeln!(std::io::stdout(), "done")?;

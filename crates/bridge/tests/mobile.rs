@@ -252,7 +252,7 @@ async fn s2_25_a_text_whose_end_was_missed_does_not_come_again() {
         ("TextEnded", json!({"session_id":session.handle,"turn_id":turn})),
         ("Display", json!({"content":"A note.","session_id":session.handle})),
     ] {
-        let draft = tidings_journal::Draft::new(
+        let draft = tidings_journal::EventDraft::new(
             tidings_journal::Class::Durable,
             jiff::Timestamp::now(),
             tidings_journal::Kind::new(kind).unwrap(),
@@ -317,7 +317,7 @@ async fn s2_25_no_more_than_a_thousand_messages_wait_for_a_phone() {
         let event = json!({"Display":{"content":format!("Note {n}"),"session_id":session.handle}});
         let kind = tidings_journal::Kind::new("Display").unwrap();
         let class = tidings_journal::Class::Delta;
-        tidings_journal::Draft::new(class, jiff::Timestamp::now(), kind, event.to_string().into_bytes())
+        tidings_journal::EventDraft::new(class, jiff::Timestamp::now(), kind, event.to_string().into_bytes())
     };
     journal.append(&key, fence, (0..1500).map(draft).collect()).await.unwrap();
     let mut phone = Phone::connect(&server, "admin").await;

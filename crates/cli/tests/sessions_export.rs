@@ -328,7 +328,7 @@ fn p1_an_export_shows_the_text_that_was_written() {
 async fn p1_p41_the_command_that_ran_is_exported_and_found() {
     use tidings_journal::SqliteJournal;
     use tidings_journal::{
-        AskId, Class, Draft, Epoch, Journal as _, Key, Kind, NewAsk, NewSession, Opening, SessionChange,
+        AskId, Class, Epoch, EventDraft, Journal as _, Key, Kind, NewAsk, NewSession, Opening, SessionChange,
         Settle,
     };
     use tidings_protocol::ui::RequestOutcome;
@@ -349,7 +349,7 @@ async fn p1_p41_the_command_that_ran_is_exported_and_found() {
     resolved.updated_input = Some(input.clone());
     let event = UiMessage::PermissionResolved(resolved);
     let body = serde_json::to_vec(&event).unwrap();
-    let draft = Draft::new(Class::Durable, now, Kind::new(event.name()).unwrap(), body);
+    let draft = EventDraft::new(Class::Durable, now, Kind::new(event.name()).unwrap(), body);
     let id = AskId::new("toolu_1").unwrap();
     let asked = NewAsk {
         id: id.clone(),

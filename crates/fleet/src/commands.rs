@@ -23,9 +23,9 @@ use crate::limits::{
     CALL_MAX, MEMBERSHIP_WAIT, PART_BYTES_MAX, REPLY_BYTES_MAX, REQUEST_BYTES_MAX, REQUEST_WINDOW,
     REQUESTS_AT_ONCE, SENDERS_MAX,
 };
-use crate::link::{Link, bounded};
+use crate::link::{FleetLink, bounded};
 use crate::names::{Name, requests};
-use crate::roster::{Member, Roster};
+use crate::roster::{FleetMember, Roster};
 
 const FROM: &str = "Tidings-From";
 const NUMBER: &str = "Tidings-Number";
@@ -37,9 +37,9 @@ const ANOTHER_RUN: &str = "run";
 
 /// A verified request of another node.
 #[derive(Debug)]
-pub struct Incoming {
+pub struct IncomingRequest {
     /// The sender, as the fleet's admin signed it.
-    pub from: Member,
+    pub from: FleetMember,
     /// The request.
     pub body: Vec<u8>,
 }
@@ -47,7 +47,7 @@ pub struct Incoming {
 /// Handles requests of other nodes.
 pub trait Handler: Send + Sync + 'static {
     /// Returns the reply.
-    fn handle(&self, request: Incoming) -> BoxFuture<'static, Vec<u8>>;
+    fn handle(&self, request: IncomingRequest) -> BoxFuture<'static, Vec<u8>>;
 }
 
 /// Requests between nodes. Handles are cheap to clone.
@@ -55,7 +55,7 @@ pub trait Handler: Send + Sync + 'static {
 pub struct Commands(Arc<CommandsInner>);
 
 struct CommandsInner {
-    link: Link,
+    link: FleetLink,
     roster: Roster,
     number: AtomicU64,
     seen: Mutex<HashMap<(Name, String), SeenNumbers>>,
@@ -69,7 +69,7 @@ struct SeenNumbers {
 
 impl Commands {
     /// Requests over a connection.
-    pub fn new(link: Link, roster: Roster) -> Self {
+    pub fn new(link: FleetLink, roster: Roster) -> Self {
         let inner = CommandsInner { link, roster, number: AtomicU64::new(1), seen: Mutex::default() };
         Commands(Arc::new(inner))
     }
@@ -237,7 +237,7 @@ impl Commands {
     }
 
     /// Checks who sent a request, that it is for this run, and that it is not a repetition.
-    async fn verify(&self, message: &Message) -> Result<(Incoming, String), FleetError> {
+    async fn verify(&self, message: &Message) -> Result<(IncomingRequest, String), FleetError> {
         let refused = |why: &str| FleetError::new(ErrorKind::Refused, why, "");
         let CommandsInner { link, roster, seen, .. } = &*self.0;
         let identity = link.identity();
@@ -263,7 +263,7 @@ impl Commands {
         if !seen.entry(sender).or_insert_with(SeenNumbers::new).take(count) {
             return Err(refused("it was sent before"));
         }
-        Ok((Incoming { from, body }, number))
+        Ok((IncomingRequest { from, body }, number))
     }
 }
 

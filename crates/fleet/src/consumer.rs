@@ -17,14 +17,14 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::Call;
+use crate::FleetCall;
 use crate::error::{ErrorKind, FleetError};
 use crate::key_text::random_name;
 use crate::limits::{
     CALL_MAX, CHECKPOINT_EVERY, KEY_WAIT, MEMBERSHIP_WAIT, PULL_BEAT, PULL_MAX, PULL_MESSAGES, REMOVALS_MAX,
     REMOVE_ATTEMPTS, RETRY_MAX,
 };
-use crate::link::{Link, bounded};
+use crate::link::{FleetLink, bounded};
 use crate::names::{self, Name, node_of, session_token};
 use crate::replicator::CLAIM;
 use crate::roster::Roster;
@@ -33,7 +33,7 @@ use crate::unit::{Claim, ENDED, Unit, decode};
 
 /// A position in the stream of a fleet.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Checkpoint {
+pub struct ConsumerCheckpoint {
     /// The stream, by its name and time of creation: another one is read from its start.
     pub stream: String,
     /// The last message that was taken.
@@ -47,18 +47,18 @@ pub struct Checkpoint {
 /// The receiver of units.
 pub trait Sink: Send + Sync + 'static {
     /// Stores a unit of another node. A unit may come again after a restart.
-    fn apply<'a>(&'a self, node: &'a Name, unit: Unit) -> Call<'a, ()>;
+    fn apply<'a>(&'a self, node: &'a Name, unit: Unit) -> FleetCall<'a, ()>;
 
     /// Stores a position, after everything that was applied before.
-    fn save(&self, checkpoint: Checkpoint) -> Call<'_, ()>;
+    fn save(&self, checkpoint: ConsumerCheckpoint) -> FleetCall<'_, ()>;
 
     /// The stored position.
-    fn load(&self) -> Call<'_, Option<Checkpoint>>;
+    fn load(&self) -> FleetCall<'_, Option<ConsumerCheckpoint>>;
 }
 
 /// The reader of a fleet's stream: one for all sessions.
 pub struct Consumer {
-    link: Link,
+    link: FleetLink,
     roster: Roster,
     sink: Arc<dyn Sink>,
     /// The first parts of units, by subject.
@@ -70,7 +70,7 @@ pub struct Consumer {
     /// True if this node removes the deleted sessions of all nodes.
     removes_all: bool,
     stream: Option<Stream>,
-    checkpoint: Checkpoint,
+    checkpoint: ConsumerCheckpoint,
     /// The last sighting of the stream.
     seen: Option<StreamSighting>,
     /// The number of the last message that the server delivered to this reader: none may be missing.
@@ -79,13 +79,13 @@ pub struct Consumer {
     unread: Option<(u64, Instant)>,
     /// The highest message that was read since this start.
     highest: u64,
-    saved: Checkpoint,
+    saved: ConsumerCheckpoint,
     saved_at: Instant,
 }
 
 impl Consumer {
     /// A reader that hands units to `sink`.
-    pub fn new(link: Link, roster: Roster, sink: Arc<dyn Sink>) -> Self {
+    pub fn new(link: FleetLink, roster: Roster, sink: Arc<dyn Sink>) -> Self {
         Consumer {
             link,
             roster,
@@ -95,12 +95,12 @@ impl Consumer {
             ended: None,
             removes_all: false,
             stream: None,
-            checkpoint: Checkpoint::default(),
+            checkpoint: ConsumerCheckpoint::default(),
             seen: None,
             delivered: 0,
             unread: None,
             highest: 0,
-            saved: Checkpoint::default(),
+            saved: ConsumerCheckpoint::default(),
             saved_at: Instant::now(),
         }
     }
@@ -138,7 +138,7 @@ impl Consumer {
         self.save().await;
     }
 
-    async fn load(&self) -> Checkpoint {
+    async fn load(&self) -> ConsumerCheckpoint {
         loop {
             match self.sink.load().await {
                 Ok(checkpoint) => return checkpoint.unwrap_or_default(),
@@ -208,7 +208,7 @@ impl Consumer {
                     "the stream of the fleet is another one: it is read anew"
                 );
             }
-            self.checkpoint = Checkpoint { stream: now.identity.clone(), seq: 0, stored_ns: None };
+            self.checkpoint = ConsumerCheckpoint { stream: now.identity.clone(), seq: 0, stored_ns: None };
             self.highest = 0;
             self.taken.clear();
         }
@@ -218,7 +218,7 @@ impl Consumer {
 
     /// True if the stream is the one of the position, and has the message of the position.
     async fn is_known(&self, stream: &Stream, now: &StreamSighting) -> Result<bool, FleetError> {
-        let Checkpoint { stream: identity, seq, stored_ns } = &self.checkpoint;
+        let ConsumerCheckpoint { stream: identity, seq, stored_ns } = &self.checkpoint;
         let is_cut = self.seen.as_ref().is_some_and(|seen| !now.continues(seen));
         if *identity != now.identity || *seq > now.last || is_cut {
             return Ok(false);
@@ -417,7 +417,7 @@ fn nanoseconds(since_epoch: i128) -> Option<i64> {
 }
 
 /// Removes the messages of deleted sessions from the stream, one session after the other.
-async fn remove_ended(link: Link, mut ended: mpsc::Receiver<(String, u64)>) {
+async fn remove_ended(link: FleetLink, mut ended: mpsc::Receiver<(String, u64)>) {
     while let Some((subject, seq)) = ended.recv().await {
         for _ in 0..REMOVE_ATTEMPTS {
             link.connected().await;

@@ -20,9 +20,9 @@ use crate::key_text::{random, random_name};
 use crate::keyring::FleetSecret;
 use crate::keys::PublicKey;
 use crate::limits::{CALL_MAX, INVITE_LIFETIME};
-use crate::link::{Link, bounded};
+use crate::link::{FleetLink, bounded};
 use crate::names::{Name, joins};
-use crate::roster::{Admin, Member, MemberKind, Roster};
+use crate::roster::{Admin, FleetMember, MemberKind, Roster};
 
 /// An invitation to a fleet, for one node. Its text is a secret.
 #[derive(Clone, Serialize, Deserialize)]
@@ -62,7 +62,7 @@ pub struct JoinRequest {
 pub struct JoinService(Arc<JoinInner>);
 
 struct JoinInner {
-    link: Link,
+    link: FleetLink,
     roster: Roster,
     admin: Admin,
     invites: Mutex<HashMap<String, OpenInvite>>,
@@ -100,7 +100,7 @@ impl Invite {
 
 impl JoinService {
     /// A service with the key of the admin.
-    pub fn new(link: Link, roster: Roster, admin: Admin) -> Self {
+    pub fn new(link: FleetLink, roster: Roster, admin: Admin) -> Self {
         JoinService(Arc::new(JoinInner { link, roster, admin, invites: Mutex::default() }))
     }
 
@@ -204,7 +204,7 @@ impl JoinService {
             return Err(refused("There is a node of this name"));
         }
         let unknown = serde_json::Map::new();
-        let member = Member { node: request.node, key: request.key, kind, scopes, unknown };
+        let member = FleetMember { node: request.node, key: request.key, kind, scopes, unknown };
         tracing::info!(node = %member.node, "a node joins the fleet");
         self.0.roster.put_member(&self.0.admin, &member).await
     }
@@ -217,7 +217,7 @@ impl JoinRequest {
 }
 
 /// Redeems an invitation for the node of a connection.
-pub async fn join(link: &Link, roster: &Roster, invite: &Invite) -> Result<Member, FleetError> {
+pub async fn join(link: &FleetLink, roster: &Roster, invite: &Invite) -> Result<FleetMember, FleetError> {
     let doing = "join the fleet";
     let identity = link.identity();
     let (node, key) = (identity.node.clone(), identity.key.public());

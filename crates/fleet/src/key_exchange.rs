@@ -13,7 +13,7 @@ use crate::error::{ErrorKind, FleetError};
 use crate::keyring::FleetSecret;
 use crate::keys::{Identity, SigningKey, sha256};
 use crate::limits::CALL_MAX;
-use crate::link::{Link, bounded};
+use crate::link::{FleetLink, bounded};
 use crate::names::{Name, joins};
 use crate::roster::Roster;
 
@@ -54,7 +54,7 @@ struct NewKey {
 }
 
 /// Asks the node with the admin's key for the newest key of the fleet, and adds it to the ring.
-pub async fn fetch_key(link: &Link) -> Result<(u64, FleetSecret), FleetError> {
+pub async fn fetch_key(link: &FleetLink) -> Result<(u64, FleetSecret), FleetError> {
     let doing = "ask for the new key of the fleet";
     let identity = link.identity();
     link.check()?;

@@ -90,7 +90,7 @@ pub enum LinkStatus {
 
 /// A connection of a node to its fleet. Handles are cheap to clone.
 #[derive(Clone)]
-pub struct Link(Arc<LinkInner>);
+pub struct FleetLink(Arc<LinkInner>);
 
 struct LinkInner {
     identity: Arc<Identity>,
@@ -114,7 +114,7 @@ pub(crate) enum Published {
     Full,
 }
 
-impl Link {
+impl FleetLink {
     /// Connects in the background: it returns at once, and calls fail until the server answers.
     pub async fn open(identity: Arc<Identity>, options: LinkOptions) -> Result<Self, FleetError> {
         let counters = Arc::<Counters>::default();
@@ -156,7 +156,7 @@ impl Link {
         };
         jetstream.set_timeout(CALL_MAX);
         let configs = Mutex::default();
-        Ok(Link(Arc::new(LinkInner { identity, options, client, jetstream, status, counters, configs })))
+        Ok(FleetLink(Arc::new(LinkInner { identity, options, client, jetstream, status, counters, configs })))
     }
 
     /// The node that this is the connection of.
@@ -324,7 +324,7 @@ impl fmt::Debug for Access {
     }
 }
 
-impl fmt::Debug for Link {
+impl fmt::Debug for FleetLink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Link").field("identity", &self.0.identity).finish_non_exhaustive()
     }

@@ -23,12 +23,12 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::Call;
+use crate::FleetCall;
 use crate::error::FleetError;
 use crate::key_text::random_name;
 use crate::keys::sha256;
 use crate::limits::{AGAIN_EVERY, CALL_MAX, FULL_RETRY, REPLICATION_TASKS, RETRY_MAX};
-use crate::link::{Link, Published, bounded};
+use crate::link::{FleetLink, Published, bounded};
 use crate::names::{events, session_token};
 use crate::unit::{Claim, ENDED, Unit, UnitEvent, encode};
 
@@ -36,13 +36,13 @@ use crate::unit::{Claim, ENDED, Unit, UnitEvent, encode};
 pub(crate) const CLAIM: &str = "Tidings-Claim";
 
 /// The sessions of a node, from its journal.
-pub trait Source: Send + Sync + 'static {
+pub trait SessionSource: Send + Sync + 'static {
     /// The keys of all sessions that this node owns.
-    fn sessions(&self) -> Call<'_, Vec<String>>;
+    fn sessions(&self) -> FleetCall<'_, Vec<String>>;
 
     /// Events after a position (epoch and number), at most as many as a unit has. None if there is no such
     /// session.
-    fn read<'a>(&'a self, session: &'a str, after: Option<(u64, u64)>) -> Call<'a, Option<SourcePage>>;
+    fn read<'a>(&'a self, session: &'a str, after: Option<(u64, u64)>) -> FleetCall<'a, Option<SourcePage>>;
 }
 
 /// Events of a session, from its owner's journal.
@@ -69,8 +69,8 @@ pub struct SourcePage {
 pub struct Replicator(Arc<ReplicatorInner>);
 
 struct ReplicatorInner {
-    link: Link,
-    source: Arc<dyn Source>,
+    link: FleetLink,
+    source: Arc<dyn SessionSource>,
     queue: Mutex<Queue>,
     wake: Notify,
     /// Positions in the stream, as far as they are known.
@@ -115,7 +115,7 @@ enum Step {
 
 impl Replicator {
     /// A replicator for the sessions of a node.
-    pub fn new(link: Link, source: Arc<dyn Source>) -> Self {
+    pub fn new(link: FleetLink, source: Arc<dyn SessionSource>) -> Self {
         let inner = ReplicatorInner {
             link,
             source,

@@ -8,7 +8,7 @@ use async_nats::jetstream::stream::{Config as StreamConfig, DiscardPolicy, Info,
 
 use crate::error::FleetError;
 use crate::limits::CALL_MAX;
-use crate::link::{Link, bounded};
+use crate::link::{FleetLink, bounded};
 use crate::names;
 
 /// The storage of a fleet.
@@ -52,7 +52,7 @@ impl StreamSighting {
     }
 }
 
-impl Link {
+impl FleetLink {
     /// The stream of the fleet; creates it if there is none.
     pub(crate) async fn stream(&self) -> Result<Stream, FleetError> {
         let doing = "open the stream of the fleet";

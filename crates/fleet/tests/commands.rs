@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use futures_core::future::BoxFuture;
 use futures_util::StreamExt as _;
-use tidings_fleet::{Commands, ErrorKind, Handler, Incoming, Invite, JoinService, MemberKind, Name, join};
+use tidings_fleet::{
+    Commands, ErrorKind, Handler, IncomingRequest, Invite, JoinService, MemberKind, Name, join,
+};
 
 use super::support::{Fleet, LONG, Node, Server, until};
 
@@ -21,7 +23,7 @@ impl Echo {
 }
 
 impl Handler for Echo {
-    fn handle(&self, request: Incoming) -> BoxFuture<'static, Vec<u8>> {
+    fn handle(&self, request: IncomingRequest) -> BoxFuture<'static, Vec<u8>> {
         self.0.fetch_add(1, Ordering::Relaxed);
         let times = usize::from(request.body.first().copied().unwrap_or(1));
         let reply = request.body.repeat(times);

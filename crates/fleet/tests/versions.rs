@@ -1,7 +1,7 @@
 //! Nodes of two versions in one fleet.
 
 use serde_json::json;
-use tidings_fleet::{Member, MemberKind, Name};
+use tidings_fleet::{FleetMember, MemberKind, Name};
 
 use super::support::{Fleet, Server, until};
 
@@ -22,7 +22,7 @@ async fn a_member_of_a_later_version_is_shown_and_keeps_its_fields() {
     assert_eq!(member.kind, MemberKind::Other("archive".to_owned()));
     assert_eq!(serde_json::to_value(&member).unwrap(), row);
     // An earlier version writes the row anew, from what it knows itself.
-    let known = Member { scopes: vec!["read".to_owned()], unknown: serde_json::Map::new(), ..member };
+    let known = FleetMember { scopes: vec!["read".to_owned()], unknown: serde_json::Map::new(), ..member };
     two.roster.put_member(&fleet.admin, &known).await.unwrap();
     until(async || one.roster.member(&name).is_some_and(|member| member.scopes == ["read"])).await;
     let mut expected = row;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use tidings_journal::{
-    Class, ClientId, Draft, Epoch, ErrorKind, Journal, JournalError, Key, Kind, NewSession, Opening,
+    Class, ClientId, Epoch, ErrorKind, EventDraft, Journal, JournalError, Key, Kind, NewSession, Opening,
     SqliteJournal,
 };
 
@@ -55,7 +55,7 @@ async fn write(journal: Arc<SqliteJournal>, key: Key, from: u64) -> Result<(), J
         }
         let class = if command.is_multiple_of(7) { Class::Durable } else { Class::Delta };
         let commands = command..command + 1 + command % 3;
-        let drafts = commands.clone().map(|n| draft(class, n)).collect::<Result<Vec<Draft>, _>>()?;
+        let drafts = commands.clone().map(|n| draft(class, n)).collect::<Result<Vec<EventDraft>, _>>()?;
         let stored = journal.append(&key, fence, drafts).await?;
         let mut out = std::io::stdout().lock();
         for (n, stored) in commands.clone().zip(stored) {
@@ -67,11 +67,11 @@ async fn write(journal: Arc<SqliteJournal>, key: Key, from: u64) -> Result<(), J
     }
 }
 
-fn draft(class: Class, n: u64) -> Result<Draft, JournalError> {
+fn draft(class: Class, n: u64) -> Result<EventDraft, JournalError> {
     Ok(plain_draft(class, n)?.with_client_id(ClientId::new(n.to_string())?))
 }
 
-fn plain_draft(class: Class, n: u64) -> Result<Draft, JournalError> {
+fn plain_draft(class: Class, n: u64) -> Result<EventDraft, JournalError> {
     let body = format!("command {n} {}", "x".repeat(usize::try_from(n % 5).unwrap_or_default() * 300));
-    Ok(Draft::new(class, Timestamp::UNIX_EPOCH, Kind::new("said")?, body.into_bytes()))
+    Ok(EventDraft::new(class, Timestamp::UNIX_EPOCH, Kind::new("said")?, body.into_bytes()))
 }

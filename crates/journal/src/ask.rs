@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tidings_protocol::ui::RequestOutcome;
 
-use super::{AskId, AuditDraft, Cursor, Draft, JournalError, Key, Stored};
+use super::{AskId, AuditDraft, Cursor, EventDraft, JournalError, Key, Stored};
 use crate::limits::BLOB_BYTES_MAX;
 
 /// A question or a permission that waits for exactly one answer.
@@ -23,7 +23,7 @@ pub struct NewAsk {
     pub deadline: Option<Timestamp>,
     /// The event of the ask; both are stored, or neither. It is stored as durable and without a client id,
     /// since it comes from the CLI.
-    pub event: Draft,
+    pub event: EventDraft,
 }
 
 /// A stored ask.
@@ -56,7 +56,7 @@ pub struct Settle {
     /// The outcome.
     pub outcome: Settled,
     /// The event of the outcome; both are stored, or neither. It is stored as durable in any case.
-    pub event: Draft,
+    pub event: EventDraft,
     /// The line for the audit log, which is stored with them.
     pub audit: Option<AuditDraft>,
 }

@@ -7,7 +7,7 @@ use crate::limits::BLOB_BYTES_MAX;
 
 /// A small document of the server, such as an item of the inbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Document {
+pub struct StoredDocument {
     /// Its id, unique within its kind.
     pub id: String,
     /// Its contents, as bytes that are opaque to the journal.

@@ -20,7 +20,7 @@ pub enum Class {
 
 /// An event to append.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Draft {
+pub struct EventDraft {
     /// The required durability.
     pub class: Class,
     /// Time of the event, in whole microseconds; the rest is dropped.
@@ -37,10 +37,10 @@ pub struct Draft {
     pub forms: EventForms,
 }
 
-impl Draft {
+impl EventDraft {
     /// A draft without a client id and without an offset.
     pub fn new(class: Class, at: Timestamp, kind: Kind, body: impl Into<Arc<[u8]>>) -> Self {
-        Draft {
+        EventDraft {
             class,
             at,
             kind,
@@ -80,7 +80,7 @@ pub struct Event {
 
 impl Event {
     /// The event of a draft that was stored at a cursor.
-    pub fn of(draft: &Draft, cursor: Cursor) -> Self {
+    pub fn of(draft: &EventDraft, cursor: Cursor) -> Self {
         let is_long = draft.body.len() >= LONG_EVENT_BYTES;
         Event {
             cursor,
@@ -129,11 +129,11 @@ pub(crate) fn weight(body_bytes: usize) -> u64 {
 }
 
 /// The class of several drafts together: one durable draft makes all of them durable.
-pub(crate) fn class_of(drafts: &[Draft]) -> Class {
+pub(crate) fn class_of(drafts: &[EventDraft]) -> Class {
     drafts.iter().map(|draft| draft.class).max().unwrap_or(Class::Delta)
 }
 
-pub(crate) fn check_drafts(drafts: &[Draft]) -> Result<(), JournalError> {
+pub(crate) fn check_drafts(drafts: &[EventDraft]) -> Result<(), JournalError> {
     if drafts.len() > DRAFTS_MAX {
         return Err(JournalError::too_large("The number of events in one append", DRAFTS_MAX));
     }

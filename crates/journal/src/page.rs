@@ -8,7 +8,7 @@ use crate::limits::{PAGE_BYTES_MAX, PAGE_EVENTS_MAX};
 /// Verdict on a reader's cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum CursorVerdict {
     /// The events follow the cursor without a gap.
     Ok,
     /// Events between the cursor and the floor were removed; what follows starts at the floor.
@@ -71,7 +71,7 @@ impl PageRoom {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
     /// The verdict on the reader's cursor.
-    pub verdict: Verdict,
+    pub verdict: CursorVerdict,
     /// Events without a hole between them, the oldest first.
     pub events: Vec<Arc<Event>>,
     /// The newest event of the session, at the time of reading.
@@ -108,22 +108,22 @@ impl Extent {
     ///
     /// A cursor of an earlier epoch is valid up to the last number that survived of that epoch, since these
     /// events are the ones that were published. Only a reader that saw more has to start again.
-    pub(crate) fn judge(&self, after: Option<Cursor>) -> (Verdict, u64) {
+    pub(crate) fn judge(&self, after: Option<Cursor>) -> (CursorVerdict, u64) {
         let start = self.floor - 1;
-        let Some(cursor) = after else { return (Verdict::Ok, start) };
+        let Some(cursor) = after else { return (CursorVerdict::Ok, start) };
         let reached = if cursor.epoch == self.epoch {
             Some(self.head)
         } else {
             self.past.iter().find(|(epoch, _)| *epoch == cursor.epoch).map(|(_, last)| *last)
         };
         match reached {
-            Some(reached) if cursor.seq <= reached && cursor.seq < start => (Verdict::Gap, start),
-            Some(reached) if cursor.seq <= reached => (Verdict::Ok, cursor.seq),
-            _ => (Verdict::Reset, start),
+            Some(reached) if cursor.seq <= reached && cursor.seq < start => (CursorVerdict::Gap, start),
+            Some(reached) if cursor.seq <= reached => (CursorVerdict::Ok, cursor.seq),
+            _ => (CursorVerdict::Reset, start),
         }
     }
 
-    pub(crate) fn page(&self, verdict: Verdict, events: Vec<Arc<Event>>) -> Page {
+    pub(crate) fn page(&self, verdict: CursorVerdict, events: Vec<Arc<Event>>) -> Page {
         Page { verdict, events, head: Cursor::new(self.epoch, self.head), floor: self.floor }
     }
 }
@@ -137,17 +137,17 @@ mod tests {
         let (now, before, foreign) = (Epoch::from_random(1), Epoch::from_random(2), Epoch::from_random(3));
         let extent = Extent { epoch: now, head: 20, floor: 6, past: vec![(before, 10)] };
         let cases = [
-            (None, Verdict::Ok, 5),
-            (Some((now, 20)), Verdict::Ok, 20),
-            (Some((now, 5)), Verdict::Ok, 5),
-            (Some((now, 4)), Verdict::Gap, 5),
-            (Some((now, 0)), Verdict::Gap, 5),
-            (Some((now, 21)), Verdict::Reset, 5),
-            (Some((before, 10)), Verdict::Ok, 10),
-            (Some((before, 11)), Verdict::Reset, 5),
-            (Some((before, 4)), Verdict::Gap, 5),
-            (Some((foreign, 7)), Verdict::Reset, 5),
-            (Some((foreign, 0)), Verdict::Reset, 5),
+            (None, CursorVerdict::Ok, 5),
+            (Some((now, 20)), CursorVerdict::Ok, 20),
+            (Some((now, 5)), CursorVerdict::Ok, 5),
+            (Some((now, 4)), CursorVerdict::Gap, 5),
+            (Some((now, 0)), CursorVerdict::Gap, 5),
+            (Some((now, 21)), CursorVerdict::Reset, 5),
+            (Some((before, 10)), CursorVerdict::Ok, 10),
+            (Some((before, 11)), CursorVerdict::Reset, 5),
+            (Some((before, 4)), CursorVerdict::Gap, 5),
+            (Some((foreign, 7)), CursorVerdict::Reset, 5),
+            (Some((foreign, 0)), CursorVerdict::Reset, 5),
         ];
         for (cursor, verdict, from) in cases {
             let after = cursor.map(|(epoch, seq)| Cursor::new(epoch, seq));

@@ -5,7 +5,7 @@ use std::fmt;
 
 use jiff::Timestamp;
 
-use super::{ClientId, Cursor, Draft, ErrorKind, JournalError, Key, Stored};
+use super::{ClientId, Cursor, ErrorKind, EventDraft, JournalError, Key, Stored};
 use crate::limits::{LABELS_MAX, SETTINGS_BYTES_MAX, TEXT_BYTES_MAX};
 
 /// The number of a session, for clients that need a small id. It is never reused.
@@ -156,7 +156,7 @@ impl Session {
 
 /// Numbers of sessions and asks in a journal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct SessionCounts {
     /// Sessions, by their state.
     pub sessions: BTreeMap<String, u64>,
     /// Open asks.
@@ -179,7 +179,7 @@ pub struct SessionChange {
     /// New time of the last activity.
     pub active: Option<Timestamp>,
     /// The event of the change; both are stored, or neither. If its client id was seen, neither is.
-    pub event: Option<Draft>,
+    pub event: Option<EventDraft>,
 }
 
 /// A session after a change.

@@ -25,7 +25,7 @@ pub use calls::belongs_to_call;
 
 /// Limits of a snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Budget {
+pub struct SnapshotBudget {
     /// Events.
     pub events_max: usize,
     /// Bytes of their JSON.
@@ -48,7 +48,10 @@ pub struct ConversationSnapshot {
 
 /// Builds a snapshot from the events of one session in order, with the newest ones that the budget has room
 /// for.
-pub fn take_snapshot(events: impl Iterator<Item = (u64, UiMessage)>, budget: Budget) -> ConversationSnapshot {
+pub fn take_snapshot(
+    events: impl Iterator<Item = (u64, UiMessage)>,
+    budget: SnapshotBudget,
+) -> ConversationSnapshot {
     let mut builder = SnapshotBuilder::new(budget);
     for (seq, event) in events {
         builder.take(seq, event);
@@ -74,7 +77,7 @@ struct SnapshotEntry {
 /// Takes events one by one; it holds about as much as the snapshot.
 #[derive(Debug)]
 pub struct SnapshotBuilder {
-    budget: Budget,
+    budget: SnapshotBudget,
     first_seq: Option<u64>,
     entries: Vec<SnapshotEntry>,
     lanes: Lanes,
@@ -94,7 +97,7 @@ pub struct SnapshotBuilder {
 
 impl SnapshotBuilder {
     /// A snapshot of no events yet.
-    pub fn new(budget: Budget) -> Self {
+    pub fn new(budget: SnapshotBudget) -> Self {
         SnapshotBuilder {
             budget,
             first_seq: None,

@@ -9,7 +9,8 @@ use jiff::Timestamp;
 use tidings_journal::broadcast::{Broadcast, Cut, Delivery, SubscribeOptions};
 use tidings_journal::conformance::Engine;
 use tidings_journal::{
-    Class, Cursor, Draft, Epoch, ErrorKind, Fence, Journal, Key, Kind, NewSession, Opening, Verdict,
+    Class, Cursor, CursorVerdict, Epoch, ErrorKind, EventDraft, Fence, Journal, Key, Kind, NewSession,
+    Opening,
 };
 use tidings_rehearsal::Chance;
 
@@ -27,8 +28,8 @@ async fn broadcast(engine: &mut dyn Engine) -> (Broadcast, Fence) {
     (Broadcast::new(journal), fence)
 }
 
-fn delta(body: Vec<u8>) -> Draft {
-    Draft::new(Class::Delta, Timestamp::UNIX_EPOCH, Kind::new("delta").unwrap(), body)
+fn delta(body: Vec<u8>) -> EventDraft {
+    EventDraft::new(Class::Delta, Timestamp::UNIX_EPOCH, Kind::new("delta").unwrap(), body)
 }
 
 async fn publish(journal: &Arc<dyn Journal>, fence: Fence, numbers: std::ops::RangeInclusive<u64>) {
@@ -49,7 +50,7 @@ async fn cuts_during_deltas(engine: &mut dyn Engine, seed: u64) {
             while received.len() < usize::try_from(DELTAS).unwrap() {
                 let mut subscribed =
                     broadcast.subscribe(&key(), SubscribeOptions::after(cursor)).await.unwrap();
-                assert_eq!(subscribed.verdict, Verdict::Ok);
+                assert_eq!(subscribed.verdict, CursorVerdict::Ok);
                 let until = if cuts < 100 { chance.below(12) } else { DELTAS };
                 for _ in 0..until {
                     if received.len() as u64 == DELTAS {
@@ -160,7 +161,7 @@ async fn f98_a_watcher_that_never_reads_is_cut_off_and_comes_back() {
     // … and with the next event.
     assert_eq!(stuck.next().await.unwrap(), Delivery::Cut(Cut::Resync(first.cursor)));
     let back = broadcast.subscribe(&key(), SubscribeOptions::after(Some(stuck.cursor()))).await.unwrap();
-    assert_eq!((back.verdict, back.from.seq, back.head.seq), (Verdict::Ok, 1, 303));
+    assert_eq!((back.verdict, back.from.seq, back.head.seq), (CursorVerdict::Ok, 1, 303));
     let mut events = back.events;
     for n in 2..=303_u64 {
         let Delivery::Event(event) = events.next().await.unwrap() else { panic!("it was cut off") };

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use tidings_journal::{Cursor, Epoch, Journal, Key, Max, Opening, SessionName, SqliteJournal, Verdict};
+use tidings_journal::{Cursor, CursorVerdict, Epoch, Journal, Key, Max, Opening, SessionName, SqliteJournal};
 use tidings_rehearsal::Chance;
 
 const SESSIONS: usize = 3;
@@ -129,7 +129,7 @@ async fn check(
     let mut after = None;
     loop {
         let page = journal.read(&key, after, Max::default()).await.unwrap();
-        assert_eq!(page.verdict, Verdict::Ok);
+        assert_eq!(page.verdict, CursorVerdict::Ok);
         let Some(last) = page.events.last() else { break };
         after = Some(last.cursor);
         for event in &page.events {
@@ -145,7 +145,7 @@ async fn check(
     }
     if let Some(newest) = acknowledged.values().max_by_key(|cursor| cursor.seq) {
         let page = journal.read(&key, Some(*newest), Max::default()).await.unwrap();
-        assert_eq!(page.verdict, Verdict::Ok, "{context}: nothing that was seen is lost");
+        assert_eq!(page.verdict, CursorVerdict::Ok, "{context}: nothing that was seen is lost");
     }
     Some(row.head.epoch)
 }

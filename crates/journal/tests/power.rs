@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use tidings_journal::{
-    Class, Cursor, Draft, Epoch, Journal, Key, Kind, Max, NewSession, Opening, SqliteJournal, Verdict,
+    Class, Cursor, CursorVerdict, Epoch, EventDraft, Journal, Key, Kind, Max, NewSession, Opening,
+    SqliteJournal,
 };
 use tidings_rehearsal::Chance;
 
@@ -45,7 +46,7 @@ async fn f106_only_deltas_after_the_last_sync_are_lost_and_readers_who_saw_them_
         let mut seen: Vec<Cursor> = Vec::new();
         for n in 1..=30 {
             let class = if chance.below(6) == 0 { Class::Durable } else { Class::Delta };
-            let draft = Draft::new(class, Timestamp::UNIX_EPOCH, Kind::new("said").unwrap(), body(n));
+            let draft = EventDraft::new(class, Timestamp::UNIX_EPOCH, Kind::new("said").unwrap(), body(n));
             seen.push(journal.append(&key(), fence, vec![draft]).await.unwrap()[0].cursor);
             if class == Class::Durable {
                 (synced, synced_bytes) = (n, std::fs::metadata(&log).unwrap().len());
@@ -71,12 +72,14 @@ async fn f106_only_deltas_after_the_last_sync_are_lost_and_readers_who_saw_them_
         losses += 30 - survived;
         // New events get the numbers of the lost ones; readers must not take one for the other.
         let fence = journal.claim(&key()).await.unwrap();
-        let other = Draft::new(Class::Durable, Timestamp::UNIX_EPOCH, Kind::new("said").unwrap(), *b"other");
+        let other =
+            EventDraft::new(Class::Durable, Timestamp::UNIX_EPOCH, Kind::new("said").unwrap(), *b"other");
         journal.append(&key(), fence, vec![other.clone(), other]).await.unwrap();
         for (cursor, n) in seen.iter().zip(1..) {
             let page = journal.read(&key(), Some(*cursor), Max::default()).await.unwrap();
-            let (verdict, first) = if n <= survived { (Verdict::Ok, n + 1) } else { (Verdict::Reset, 1) };
-            resets += usize::from(verdict == Verdict::Reset);
+            let (verdict, first) =
+                if n <= survived { (CursorVerdict::Ok, n + 1) } else { (CursorVerdict::Reset, 1) };
+            resets += usize::from(verdict == CursorVerdict::Reset);
             assert_eq!(
                 (page.verdict, page.events[0].cursor.seq),
                 (verdict, first as u64),

@@ -7,13 +7,14 @@ use std::collections::HashMap;
 use conversation::{Conversation, Item};
 use proptest::prelude::*;
 use serde_json::json;
-use tidings_journal::snapshot::{Budget, ConversationSnapshot, take_snapshot};
+use tidings_journal::snapshot::{ConversationSnapshot, SnapshotBudget, take_snapshot};
 use tidings_protocol::mobile::RiskLevel;
 use tidings_protocol::ui::*;
 
 use crate::conversation;
 
-const ENOUGH: Budget = Budget { events_max: 100_000, bytes_max: 1 << 30, result_bytes_max: 1 << 20 };
+const ENOUGH: SnapshotBudget =
+    SnapshotBudget { events_max: 100_000, bytes_max: 1 << 30, result_bytes_max: 1 << 20 };
 
 /// One step; `lane` and `id` are small numbers, so that steps collide.
 #[derive(Debug, Clone)]
@@ -310,7 +311,7 @@ proptest! {
     ) {
         let events = events(&steps);
         let all = take_snapshot(numbered(&events), ENOUGH);
-        let budget = Budget { events_max, bytes_max, ..ENOUGH };
+        let budget = SnapshotBudget { events_max, bytes_max, ..ENOUGH };
         let some = take_snapshot(numbered(&events), budget);
         let bytes: usize = only(&some).iter().map(|event| serde_json::to_vec(event).unwrap().len() + 1).sum();
         prop_assert!(some.events.len() <= events_max);
@@ -396,7 +397,7 @@ fn p1_an_input_that_the_answer_changed_is_in_the_snapshot() {
     let completed =
         UiMessage::ToolCompleted { tool_use_id: "t1".to_owned(), result: String::new(), session_id: 1 };
     let changed = |events: &[UiMessage]| {
-        let budget = Budget { result_bytes_max: 1_000, ..ENOUGH };
+        let budget = SnapshotBudget { result_bytes_max: 1_000, ..ENOUGH };
         only(&take_snapshot(numbered(events), budget)).into_iter().find_map(|event| match event {
             UiMessage::PermissionResolved(resolved) => resolved.updated_input,
             _ => None,
@@ -457,7 +458,7 @@ fn long_session(turns: u64) -> Vec<UiMessage> {
 fn a_session_of_ten_thousand_events_opens_with_two_hundred_kilobytes() {
     let events = long_session(100);
     assert!(events.len() >= 10_000, "{}", events.len());
-    let budget = Budget { events_max: 2000, bytes_max: 200_000, result_bytes_max: 4 << 10 };
+    let budget = SnapshotBudget { events_max: 2000, bytes_max: 200_000, result_bytes_max: 4 << 10 };
     let snapshot = take_snapshot(numbered(&events), budget);
     let bytes = serde_json::to_vec(&only(&snapshot)).unwrap().len();
     assert!(bytes <= 200_000, "{bytes}");
@@ -475,7 +476,7 @@ fn a_session_of_ten_thousand_events_opens_with_two_hundred_kilobytes() {
 #[test]
 fn a_long_result_is_cut_and_says_how_long_it_was() {
     let events = long_session(1);
-    let budget = Budget { result_bytes_max: 1 << 10, ..ENOUGH };
+    let budget = SnapshotBudget { result_bytes_max: 1 << 10, ..ENOUGH };
     let events = only(&take_snapshot(numbered(&events), budget));
     let result = events.iter().find_map(|event| match event {
         UiMessage::ToolCompleted { result, .. } => Some(result),
@@ -513,7 +514,8 @@ fn a_long_result_keeps_its_beginning_and_its_end() {
                 result: whole.to_owned(),
                 session_id: 1,
             };
-            let events = only(&take_snapshot(numbered(&[event]), Budget { result_bytes_max: max, ..ENOUGH }));
+            let events =
+                only(&take_snapshot(numbered(&[event]), SnapshotBudget { result_bytes_max: max, ..ENOUGH }));
             let [UiMessage::ToolCompleted { result, .. }] = events.as_slice() else { panic!("{events:?}") };
             assert!(result.len() <= max, "{} of {max}", result.len());
             assert!(result.starts_with(begins) && result.ends_with(ends), "{result}");
@@ -543,7 +545,7 @@ fn an_open_request_is_in_the_snapshot_however_old_it_is() {
     ];
     let asked = events.clone();
     events.extend((0..5000).map(|n| UiMessage::System { message: format!("Note {n}"), session_id: Some(1) }));
-    let budget = Budget { events_max: 1000, bytes_max: 100_000, result_bytes_max: 1 << 10 };
+    let budget = SnapshotBudget { events_max: 1000, bytes_max: 100_000, result_bytes_max: 1 << 10 };
     let snapshot = take_snapshot(numbered(&events), budget);
     assert_eq!(only(&snapshot)[..4], asked[..], "in full, since a user decides about it");
     let shown = Conversation::of(&only(&snapshot));

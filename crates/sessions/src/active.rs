@@ -9,7 +9,7 @@ use tidings_journal::{Key, SessionName};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-use super::entry::Entry;
+use super::live_session::LiveSession;
 use super::running::actor::{Actor, ActorCommand};
 use super::{Sessions, remote};
 use crate::limits::{ACTOR_QUEUE_MAX, DRAIN_WAIT};
@@ -34,7 +34,7 @@ pub(super) enum Deliver {
 /// A session in use: its state, and the channel to its actor.
 #[derive(Debug, Clone)]
 pub(super) struct ActiveSession {
-    pub(super) entry: Arc<Entry>,
+    pub(super) entry: Arc<LiveSession>,
     pub(super) commands: mpsc::Sender<ActorCommand>,
 }
 
@@ -96,7 +96,7 @@ impl Sessions {
         let fence = journal.claim(key).await?;
         let row = journal.session(&SessionName::Key(key.clone())).await?;
         let config = Arc::clone(&self.0.config);
-        let entry = Arc::new(Entry::new(
+        let entry = Arc::new(LiveSession::new(
             row,
             fence,
             self.0.broadcast.clone(),

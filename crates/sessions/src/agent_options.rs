@@ -4,7 +4,7 @@ use tidings_acp::limits::{OPTION_ID_BYTES_MAX, OPTIONS_MAX};
 use tidings_api::{AgentOption, Code, CommandRequest};
 
 use super::Sessions;
-use super::entry::Entry;
+use super::live_session::LiveSession;
 use super::settings::Launch;
 use crate::{Caller, Error, capabilities};
 
@@ -26,7 +26,7 @@ impl Sessions {
     pub(super) async fn check_option(
         &self,
         caller: &Caller,
-        entry: &Entry,
+        entry: &LiveSession,
         request: &CommandRequest,
     ) -> Result<(), Error> {
         let (id, value) = chosen(request)?;

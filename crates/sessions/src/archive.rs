@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use tidings_agent::Clock;
 use tidings_api::{ArchiveRound, ArchiveWhich, Code};
 use tidings_transcript::archive::{Archive as Store, Manifest};
-use tidings_transcript::retention::Retention;
+use tidings_transcript::cleanup_period::CleanupPeriod;
 use tidings_transcript::roots::{Roots, SessionFiles};
 use tokio_util::sync::CancellationToken;
 
@@ -69,7 +69,7 @@ impl Archive {
 
     /// Archives what is about to be deleted, or everything; the next to be deleted first.
     pub fn round(&self, now: Timestamp, which: ArchiveWhich) -> Result<ArchiveRound, Error> {
-        let retention = Retention::of(&self.config_dir);
+        let retention = CleanupPeriod::of(&self.config_dir);
         let mut due = self.on_disk()?;
         due.retain(|session| which == ArchiveWhich::All || is_due(session, retention, now.into()));
         due.sort_by_key(SessionFiles::modified);
@@ -121,14 +121,14 @@ fn log(round: &ArchiveRound) {
 }
 
 /// True if Claude Code may delete the session before a later round has had a chance to copy it.
-fn is_due(session: &SessionFiles, retention: Retention, now: SystemTime) -> bool {
+fn is_due(session: &SessionFiles, retention: CleanupPeriod, now: SystemTime) -> bool {
     let Some(modified) = session.modified() else { return false };
     let margin = margin(retention);
     retention.until(modified).and_then(|until| until.checked_sub(margin)).is_some_and(|due| due <= now)
 }
 
 /// Time before its deletion at which a session is archived.
-fn margin(retention: Retention) -> Duration {
+fn margin(retention: CleanupPeriod) -> Duration {
     // With a short period, half of it is the margin.
     let period = Duration::from_secs(retention.days.saturating_mul(24 * 60 * 60));
     ARCHIVE_MARGIN.min(period / 2)

@@ -18,13 +18,13 @@ pub mod capabilities;
 mod config;
 mod delete;
 mod duplicates;
-mod entry;
 mod error;
 pub mod folder_policies;
 pub mod git;
 #[cfg(unix)]
 pub mod hosts;
 pub mod limits;
+mod live_session;
 pub mod observed;
 mod patch;
 pub mod paths;

@@ -4,7 +4,7 @@ use tidings_api::{PatchSession, Scope, SessionView};
 use tidings_journal as journal;
 
 use super::Sessions;
-use super::entry::Change;
+use super::live_session::Change;
 use super::running::command_ids;
 use super::settings::SessionSettings;
 use crate::capabilities::{self, Bypass};

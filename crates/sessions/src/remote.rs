@@ -20,7 +20,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::active::check_folder;
-use super::entry::Change;
+use super::live_session::Change;
 use super::requests::asks::{PendingRequest, pending_request};
 use super::running::actor::ActorCommand;
 use super::settings::SessionSettings;
@@ -161,7 +161,7 @@ impl Sessions {
         let deadline = Instant::now() + REPLICA_WAIT;
         loop {
             let subscribed = self.broadcast().subscribe(key, watch).await?;
-            if subscribed.session.node.is_none() || subscribed.verdict != journal::Verdict::Reset {
+            if subscribed.session.node.is_none() || subscribed.verdict != journal::CursorVerdict::Reset {
                 return Ok(subscribed);
             }
             if Instant::now() >= deadline {

@@ -16,7 +16,7 @@ use tidings_protocol::ui::TurnId;
 use tidings_transcript::manage::prompt_line;
 
 use super::backends::{AcpAgent, ClaudeCode, Offer};
-use super::entry::Change;
+use super::live_session::Change;
 use super::remote::{RemoteSession, continued_elsewhere};
 use super::running::command_ids;
 use super::surviving::after_limit::AfterLimit;

@@ -39,7 +39,7 @@ impl Sessions {
 
     /// Number of sessions in each phase, and number of open asks.
     pub async fn counts(&self) -> Result<(BTreeMap<&'static str, u64>, u64), Error> {
-        let journal::Counts { sessions, open_asks, .. } = self.0.broadcast.journal().counts().await?;
+        let journal::SessionCounts { sessions, open_asks, .. } = self.0.broadcast.journal().counts().await?;
         let mut phases = BTreeMap::new();
         for (state, count) in sessions {
             // In the words of the list of sessions.

@@ -12,7 +12,7 @@ use tidings_base::plural::counted;
 use tidings_journal::Key;
 
 use super::Sessions;
-use super::entry::Change;
+use super::live_session::Change;
 use crate::git::Git;
 use crate::{Caller, Error, paths};
 

@@ -15,7 +15,7 @@
 //! - [`list`] lists sessions with the details that stand at either end of their files.
 //! - [`manage`] lists, reads, renames, forks and deletes sessions as the official SDKs do.
 //! - [`agents`] reads the sessions of Codex, Gemini CLI and opencode.
-//! - [`all_files`] lists all files of a session; [`du`] measures them, [`retention`] computes when Claude
+//! - [`all_files`] lists all files of a session; [`du`] measures them, [`cleanup_period`] computes when Claude
 //!   Code will delete them, [`prune`] removes them.
 #![cfg_attr(feature = "archive", doc = "- [`archive`] keeps compressed copies.")]
 #![cfg_attr(feature = "index", doc = "- [`index`] makes searching tens of gigabytes quick.")]
@@ -30,6 +30,7 @@ pub mod blocks;
 pub mod cache;
 mod changed_inputs;
 pub mod check;
+pub mod cleanup_period;
 pub mod cost;
 pub mod counts;
 pub mod du;
@@ -50,7 +51,6 @@ pub mod prune;
 pub mod reader;
 pub mod redact;
 pub mod repair;
-pub mod retention;
 pub mod roots;
 pub mod running;
 pub mod search;

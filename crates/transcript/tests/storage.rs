@@ -12,8 +12,8 @@ use jiff::Timestamp;
 use tidings_transcript::all_files::{AllFiles, FilePurpose};
 use tidings_transcript::archive::{Archive, CopyOutcome, Returned};
 use tidings_transcript::blocks::Buffer;
+use tidings_transcript::cleanup_period::CleanupPeriod;
 use tidings_transcript::prune::{Choice, KeepReason, Plan};
-use tidings_transcript::retention::Retention;
 use tidings_transcript::roots::{Roots, SessionFiles};
 use tidings_transcript::{ErrorKind, du};
 
@@ -292,12 +292,12 @@ fn bytes_are_counted_by_part_and_by_kind_of_entry() {
 #[test]
 fn sessions_are_kept_as_long_as_the_settings_say() {
     let home = home();
-    assert_eq!(Retention::of(home.path()), Retention { days: 7, configured: true });
+    assert_eq!(CleanupPeriod::of(home.path()), CleanupPeriod { days: 7, configured: true });
     for text in ["{", "[]", "{\"cleanupPeriodDays\":\"x\"}", "{}"] {
         write(&home.path().join("settings.json"), text);
-        assert_eq!(Retention::of(home.path()), Retention::DEFAULT, "{text}");
+        assert_eq!(CleanupPeriod::of(home.path()), CleanupPeriod::DEFAULT, "{text}");
     }
-    assert_eq!(Retention { days: u64::MAX, configured: true }.until(SystemTime::UNIX_EPOCH), None);
+    assert_eq!(CleanupPeriod { days: u64::MAX, configured: true }.until(SystemTime::UNIX_EPOCH), None);
 }
 
 fn plan(root: &Path, choice: &Choice, running: &[&str], now: SystemTime) -> Plan {

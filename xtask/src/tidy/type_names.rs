@@ -1,6 +1,6 @@
-//! A type name means one thing in its crate: searching for it finds one definition.
+//! A type name means one thing: searching for it finds one definition in its crate, and few crates share one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Finding;
 use crate::repo::TextFile;
@@ -14,19 +14,96 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("ProcessStop", "one for each kind of system; only one of them is compiled"),
 ];
 
+/// Aliases that have the name of a type of their crate, since only one of the two is compiled.
+const ALTERNATIVES: &[&str] = &["Fleet", "FleetArgs", "Forwarded", "KeyReader", "SizeChanges"];
+
+/// Names that several crates export, each for its own idea. The list only gets shorter: a new type has a name
+/// of its own.
+const SHARED: &[&str] = &[
+    "Action", "Agent", "AgentOutput", "AnsweredBy", "Archive", "Ask", "BatchAnswer", "Block", "Blocks",
+    "ChangedInputs", "Choice", "Content", "Conversation", "Cursor", "Delivery", "DenyAll", "Details",
+    "Dialect", "Emit", "Entry", "ErrorKind", "Event", "Exit", "Failure", "Finding", "Format", "Ids",
+    "Input", "Kind", "Lane", "Line", "Lines", "ListedSession", "Memory", "MemoryStore", "Message",
+    "News", "Notification", "Novelty", "Opaque", "Origin", "Page", "Peer", "PermissionAsk", "Plan",
+    "Process", "Progress", "ProgressSource", "Prompt", "PushKeys", "Query", "Reach", "Refused",
+    "Replay", "Reply", "Report", "Request", "Response", "Role", "Rule", "Scope", "Script", "Server",
+    "Session", "SessionState", "SessionStatus", "Sessions", "Settings", "Setup", "Signal",
+    "SlashCommand", "Snapshot", "Status", "Stop", "StoredSession", "Style", "Subscribed", "Summary",
+    "Table", "Thinking", "ToolCall", "Transcript", "Turn", "TurnId", "Usage", "Verdict", "View",
+];
+
 const KEYWORDS: &[&str] = &["struct", "enum", "trait", "type", "union"];
 
+/// Where types are defined, by crate and name.
+type Definitions<'a> = BTreeMap<(String, String), Vec<(&'a str, usize)>>;
+
 pub(crate) fn check(files: &[TextFile]) -> Vec<Finding> {
-    let mut definitions: BTreeMap<(String, String), Vec<(&str, usize)>> = BTreeMap::new();
+    let (mut definitions, mut exported) = (Definitions::new(), Definitions::new());
     for file in files.iter().filter(|file| file.is(&["rs"]) && !source::is_test_path(&file.path)) {
         let Some(crate_name) = crate_of(&file.path) else { continue };
-        for (name, line) in types(&source::without_tests(&file.code)) {
-            definitions.entry((crate_name.to_owned(), name)).or_default().push((&file.path, line));
+        for Definition { name, line, is_exported } in types(&source::without_tests(&file.code)) {
+            let key = (crate_name.to_owned(), name);
+            if is_exported {
+                exported.entry(key.clone()).or_default().push((&file.path, line));
+            }
+            definitions.entry(key).or_default().push((&file.path, line));
         }
     }
+    let mut found = shadowing_aliases(files, &definitions);
+    found.extend(shared(exported, files.iter().find(|file| file.path.ends_with("tidy/type_names.rs"))));
     definitions
         .retain(|(_, name), places| places.len() > 1 && !EXCEPTIONS.iter().any(|(word, _)| word == name));
-    definitions.into_iter().map(|((_, name), places)| finding(&name, &places)).collect()
+    found.extend(definitions.into_iter().map(|((_, name), places)| finding(&name, &places)));
+    found
+}
+
+/// Names that several crates export. `list` is the file that has [`SHARED`], if it is among those checked.
+fn shared(exported: Definitions<'_>, list: Option<&TextFile>) -> Vec<Finding> {
+    let mut by_name: BTreeMap<String, Vec<(&str, usize)>> = BTreeMap::new();
+    for ((_, name), places) in exported {
+        by_name.entry(name).or_default().extend(places.first());
+    }
+    by_name.retain(|name, places| places.len() > 1 && !EXCEPTIONS.iter().any(|(word, _)| word == name));
+    let new = by_name.iter().filter(|(name, _)| !SHARED.contains(&name.as_str()));
+    let mut found: Vec<Finding> = new.map(|(name, places)| finding(name, places)).collect();
+    if let Some(list) = list {
+        let single = SHARED.iter().filter(|name| !by_name.contains_key(**name));
+        found.extend(single.map(|name| {
+            let problem = format!("`{name}` is in the list of shared names, and is not shared any more");
+            Finding::violation(&list.path, 1, problem, "remove it from the list")
+        }));
+    }
+    found
+}
+
+/// Imports under a name that another type of the crate has.
+fn shadowing_aliases(files: &[TextFile], definitions: &Definitions<'_>) -> Vec<Finding> {
+    let known: BTreeSet<(&str, &str)> =
+        definitions.keys().map(|(crate_name, name)| (crate_name.as_str(), name.as_str())).collect();
+    let mut found = Vec::new();
+    for file in files.iter().filter(|file| file.is(&["rs"])) {
+        let Some(crate_name) = crate_of(&file.path) else { continue };
+        for (line, number) in file.code.lines().zip(1..) {
+            let shadows =
+                |alias: &str| known.contains(&(crate_name, alias)) && !ALTERNATIVES.contains(&alias);
+            for alias in aliases(line).filter(|alias| shadows(alias)) {
+                let problem =
+                    format!("the import is renamed to `{alias}`, which is another type of the crate");
+                let hint = "import the module, or rename the other type";
+                found.push(Finding::violation(&file.path, number, problem, hint));
+            }
+        }
+    }
+    found
+}
+
+/// The new names of imports, as in `use a::B as C`. A qualified path, `<A as B>`, is no import.
+fn aliases(line: &str) -> impl Iterator<Item = &str> {
+    let is_import = !line.contains('<') && !line.contains('=');
+    let words = line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+    let pairs = words.clone().zip(words.skip(1));
+    let renamed = pairs.filter(move |(before, _)| is_import && *before == "as").map(|(_, name)| name);
+    renamed.filter(|name| name.starts_with(|c: char| c.is_uppercase()))
 }
 
 fn finding(name: &str, places: &[(&str, usize)]) -> Finding {
@@ -46,14 +123,23 @@ fn crate_of(path: &str) -> Option<&str> {
     rest.starts_with("src/").then_some(crate_name)
 }
 
-/// Name and line of each type that other modules can see. One that another platform's build replaces is the
-/// same type.
-fn types(code: &str) -> Vec<(String, usize)> {
+/// A type that other modules can see.
+struct Definition {
+    name: String,
+    line: usize,
+    /// True if other crates can see it too.
+    is_exported: bool,
+}
+
+/// The types that other modules can see. One that another platform's build replaces is the same type.
+fn types(code: &str) -> Vec<Definition> {
     let mut found = Vec::new();
     let mut before = "";
     for (line, number) in code.lines().zip(1..) {
         if !before.trim_start().starts_with("#[cfg(not(") {
-            found.extend(type_name(line).map(|name| (name.to_owned(), number)));
+            let is_exported = line.trim_start().starts_with("pub ");
+            let definition = |name: &str| Definition { name: name.to_owned(), line: number, is_exported };
+            found.extend(type_name(line).map(definition));
         }
         before = line;
     }
@@ -92,7 +178,22 @@ mod tests {
     }
 
     #[test]
-    fn other_crates_private_types_tests_and_platforms_pass() {
+    fn a_name_that_two_crates_export_fails() {
+        let files = [("crates/a/src/x.rs", "pub struct Lens;"), ("crates/b/src/x.rs", "pub struct Lens;")];
+        assert_eq!(problems(&files), ["`Lens` is also defined in crates/a/src/x.rs"]);
+    }
+
+    #[test]
+    fn an_import_under_the_name_of_another_type_fails() {
+        let files = [
+            ("crates/a/src/x.rs", "pub(crate) struct Lens;\nuse b::Eye as Lens;\nuse b::Ear as Sound;"),
+            ("crates/a/src/y.rs", "let x = <Eye as Lens>::new();"),
+        ];
+        assert_eq!(problems(&files), ["the import is renamed to `Lens`, which is another type of the crate"]);
+    }
+
+    #[test]
+    fn private_types_tests_and_platforms_pass() {
         let files = [
             ("crates/a/src/x.rs", "pub struct Place;\npub struct Error;"),
             (
@@ -100,7 +201,7 @@ mod tests {
                 "struct Place;\npub struct Error;\n#[cfg(test)]\nmod tests { pub struct Place; }",
             ),
             ("crates/a/src/z.rs", "#[cfg(not(unix))]\npub struct Place;"),
-            ("crates/b/src/x.rs", "pub struct Place;"),
+            ("crates/b/src/x.rs", "pub(crate) struct Place;"),
         ];
         assert!(problems(&files).is_empty());
     }

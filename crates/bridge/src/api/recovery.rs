@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use tidings_api::SessionView;
-use tidings_journal::{Cursor, Event, Journal, JournalError, Key, Max, Verdict};
+use tidings_journal::{Cursor, CursorVerdict, Event, Journal, JournalError, Key, Max};
 use tidings_protocol::mobile::MobileMessage;
 
 use super::mobile::{MessagePosition, MobileTranslator};
@@ -92,7 +92,7 @@ impl Recovery {
         let key = Key::new(&session.key)?;
         loop {
             let page = self.journal.read(&key, Some(cursor), PART).await?;
-            if page.events.is_empty() || page.verdict != Verdict::Ok {
+            if page.events.is_empty() || page.verdict != CursorVerdict::Ok {
                 return Ok(start);
             }
             for event in &page.events {
@@ -146,7 +146,7 @@ impl Recovery {
         let mut translator = known.map(|known| (*known.translator).clone()).unwrap_or_default();
         'all: loop {
             let page = self.journal.read(&key, cursor, PART).await?;
-            if page.verdict != Verdict::Ok || (cursor.is_none() && page.floor > 1) {
+            if page.verdict != CursorVerdict::Ok || (cursor.is_none() && page.floor > 1) {
                 translator = MobileTranslator::at_floor(session);
                 cursor = Some(Cursor::new(page.head.epoch, page.floor - 1));
             }

@@ -443,12 +443,12 @@ mod tests {
     use jiff::Timestamp;
 
     use super::*;
-    use tidings_journal::{Class, Draft, Epoch, Kind};
+    use tidings_journal::{Class, Epoch, EventDraft, Kind};
 
     #[test]
     fn k6_a_long_event_is_written_in_parts_of_the_stored_bytes() {
         let body = serde_json::to_vec(&"x".repeat(1 << 20)).unwrap();
-        let draft = Draft::new(Class::Delta, Timestamp::UNIX_EPOCH, Kind::new("Display").unwrap(), body);
+        let draft = EventDraft::new(Class::Delta, Timestamp::UNIX_EPOCH, Kind::new("Display").unwrap(), body);
         let event = Event::of(&draft, Cursor::new(Epoch::from_random(1), 7));
         let mut out = SseBuffer::default();
         assert!(out.block_in_parts("Display", &event));

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Fleet;
 use super::heads::{self, ComparedHead, IsSame};
-use super::outgoing::{MissingEvents, ServerRequest};
+use super::server_requests::{MissingEvents, ServerRequest};
 use crate::limits::{ANNOUNCE_EVERY, ASK_AFTER, ASKED_SESSIONS, HASH_AFTER, HASHES_AT_ONCE};
 
 /// A page as it was announced last.

@@ -18,7 +18,7 @@ use tidings_sessions::{Error, Sessions};
 use tokio_util::sync::CancellationToken;
 
 use super::Fleet;
-use super::outgoing::{ServerRequest, ServerResponse};
+use super::server_requests::{ServerRequest, ServerResponse};
 use crate::limits::AUDIT_HEAD_EVERY;
 
 /// The kind and the id of the document with the heads of other servers.

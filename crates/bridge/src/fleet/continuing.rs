@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use tidings_api::{Code, CreateSession, FleetContinue, Scope, SessionView};
 use tidings_base::plural::counted;
-use tidings_fleet::{Lease, Name};
+use tidings_fleet::{Name, RosterLease};
 use tidings_protocol::ui::UiMessage;
 use tidings_sessions::private::create as create_private;
 use tidings_sessions::{Caller, Error, LostSession, Sessions};
@@ -81,8 +81,9 @@ impl Fleet {
             return Err(Error::no_session(name));
         }
         let lease = self.roster().lease(&from.key);
-        let is_held =
-            |lease: Lease| lease.holder == *self.node() && from.node.as_deref() == Some(lease.from.as_str());
+        let is_held = |lease: RosterLease| {
+            lease.holder == *self.node() && from.node.as_deref() == Some(lease.from.as_str())
+        };
         if !lease.is_some_and(is_held) {
             return Ok(None);
         }

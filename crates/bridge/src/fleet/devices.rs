@@ -5,12 +5,12 @@
 
 use serde_json::Value;
 use tidings_api::{Code, Scope, Scopes};
-use tidings_fleet::{Member, Name};
+use tidings_fleet::{FleetMember, Name};
 use tidings_sessions::Error;
 use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
-use super::outgoing::ServerRequest;
+use super::server_requests::ServerRequest;
 use super::{Fleet, fleet_error, pairing};
 use crate::auth::Auth;
 
@@ -98,7 +98,7 @@ async fn publish_one(fleet: &Fleet, id: &str, device: Value) -> Result<(), Error
 }
 
 /// A device with the rights that this server's membership has, too: it has no others on other servers.
-fn limited(device: &Value, member: &Member) -> Value {
+fn limited(device: &Value, member: &FleetMember) -> Value {
     let words = device.get("scopes").and_then(Value::as_array).cloned().unwrap_or_default();
     let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
     let known =
@@ -127,7 +127,7 @@ async fn revoke(fleet: &Fleet, id: &str) {
 }
 
 /// Signs a device of another server.
-pub(super) async fn add_for(fleet: &Fleet, from: &Member, device: Value) -> Result<(), Error> {
+pub(super) async fn add_for(fleet: &Fleet, from: &FleetMember, device: Value) -> Result<(), Error> {
     let join = fleet.join()?;
     let text = |key: &str| device.get(key).and_then(Value::as_str);
     let id = text("id").ok_or_else(|| Error::new(Code::Invalid, "The device has no id", ""))?.to_owned();
@@ -159,7 +159,7 @@ pub(super) async fn revoke_for(fleet: &Fleet, id: &str) -> Result<(), Error> {
 
 /// Sends a request to a server that has the admin's key.
 pub(super) async fn ask_admin(fleet: &Fleet, request: &ServerRequest) -> Result<(), Error> {
-    let is_admin = |member: &Member| member.scopes.iter().any(|scope| scope == Scope::Admin.as_str());
+    let is_admin = |member: &FleetMember| member.scopes.iter().any(|scope| scope == Scope::Admin.as_str());
     let admins: Vec<Name> = fleet.roster().members().into_iter().filter(is_admin).map(|it| it.node).collect();
     let mut refused = Error::new(Code::Unavailable, "No server with the admin's key is connected", "");
     for node in admins {
@@ -187,7 +187,7 @@ mod tests {
         let key = tidings_fleet::SigningKey::generate().unwrap().public().to_string();
         let scopes = ["read", "prompt", "decide", "paint"];
         let member = json!({"node": "two", "key": key, "kind": "node", "scopes": scopes});
-        let member: Member = serde_json::from_value(member).unwrap();
+        let member: FleetMember = serde_json::from_value(member).unwrap();
         for (scopes, expected) in [
             (json!(["admin"]), json!(["read", "prompt", "decide"])),
             (json!(["read", "always"]), json!(["read"])),

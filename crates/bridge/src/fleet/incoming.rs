@@ -10,11 +10,11 @@ use base64::engine::general_purpose::STANDARD;
 use futures_core::future::BoxFuture;
 use tidings_api::{Code, Scope, Scopes};
 use tidings_fleet::limits::REPLY_BYTES_MAX;
-use tidings_fleet::{Handler, Incoming, Member};
+use tidings_fleet::{FleetMember, Handler, IncomingRequest};
 use tidings_sessions::{Caller, Error, Sessions};
 use tower::ServiceExt as _;
 
-use super::outgoing::{ServerRequest, ServerResponse};
+use super::server_requests::{ServerRequest, ServerResponse};
 use super::{Fleet, audit, devices, targets};
 use crate::auth::Auth;
 
@@ -35,7 +35,7 @@ impl IncomingRequests {
         IncomingRequests { fleet, sessions, auth, router: router.layer(Extension(Forwarded)) }
     }
 
-    async fn answer(&self, incoming: Incoming) -> Result<ServerResponse, Error> {
+    async fn answer(&self, incoming: IncomingRequest) -> Result<ServerResponse, Error> {
         let request: ServerRequest = serde_json::from_slice(&incoming.body).map_err(|error| {
             Error::new(
                 Code::Invalid,
@@ -90,7 +90,7 @@ impl IncomingRequests {
 
     /// The caller of a request: a device of the fleet, or the admin of the sender. Neither has more rights
     /// than the membership of the sender: a server could name a device that never spoke to it.
-    fn caller(&self, from: &Member, device: Option<String>, name: &str) -> Result<Caller, Error> {
+    fn caller(&self, from: &FleetMember, device: Option<String>, name: &str) -> Result<Caller, Error> {
         let scopes: Scopes = from.scopes.iter().filter_map(|scope| scope.parse::<Scope>().ok()).collect();
         if let Some(id) = device {
             let caller = self.auth.shared_device(&id).ok_or_else(|| {
@@ -121,7 +121,7 @@ impl IncomingRequests {
 }
 
 impl Handler for IncomingRequests {
-    fn handle(&self, request: Incoming) -> BoxFuture<'static, Vec<u8>> {
+    fn handle(&self, request: IncomingRequest) -> BoxFuture<'static, Vec<u8>> {
         let handler = self.clone();
         Box::pin(async move {
             let response = handler.answer(request).await.unwrap_or_else(|error| refusal(&error));

@@ -13,14 +13,14 @@ mod file;
 mod heads;
 mod incoming;
 mod membership;
-mod outgoing;
+mod own_sessions;
 mod pairing;
 mod placement;
 mod projects;
 mod replicas;
 mod row;
+mod server_requests;
 mod session_file;
-mod source;
 mod targets;
 
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ use axum::Router;
 use jiff::Timestamp;
 use tidings_api::{Code, FleetNode, FleetStatus, FleetStorage};
 use tidings_fleet::{
-    Admin, Beat, Commands, Consumer, Counters, FleetError, Invite, JoinService, Link, LinkOptions,
+    Admin, Beat, Commands, Consumer, Counters, FleetError, FleetLink, Invite, JoinService, LinkOptions,
     LinkStatus, Replicator, Roster, Storage,
 };
 use tidings_journal::Commit;
@@ -46,10 +46,10 @@ pub use tidings_fleet::{Access, MemberKind, Name};
 use self::audit::AuditHeads;
 use self::heads::StoredHeads;
 use self::incoming::IncomingRequests;
-use self::outgoing::OtherServers;
+use self::own_sessions::{OwnSessions, RecentDeltas};
 use self::pairing::FleetCodes;
 use self::replicas::Replicas;
-use self::source::{OwnSessions, RecentDeltas};
+use self::server_requests::OtherServers;
 use crate::auth::Auth;
 use crate::notify::Notifications;
 
@@ -64,7 +64,7 @@ pub struct Fleet(Arc<FleetInner>);
 struct FleetInner {
     file: FleetFile,
     labels: BTreeMap<String, String>,
-    link: Link,
+    link: FleetLink,
     roster: Roster,
     commands: Commands,
     join: Option<JoinService>,
@@ -95,7 +95,7 @@ impl Fleet {
             stream_bytes_max: file.storage.unwrap_or(STREAM_BYTES_MAX),
             stream_age_max: file.keep_days.map(|days| Duration::from_secs(days * 24 * 60 * 60)),
         };
-        let link = Link::open(Arc::new(file.identity()?), options).await.map_err(fleet_error)?;
+        let link = FleetLink::open(Arc::new(file.identity()?), options).await.map_err(fleet_error)?;
         let roster = Roster::new(link.clone()).map_err(fleet_error)?;
         let commands = Commands::new(link.clone(), roster.clone());
         let join =
@@ -264,7 +264,7 @@ impl Fleet {
         let FleetInner { file, link, roster, .. } = &*self.0;
         let counters = link.counters();
         let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
-        let node = |member: tidings_fleet::Member| {
+        let node = |member: tidings_fleet::FleetMember| {
             let alive = roster.liveness(&member.node);
             let beat = alive.as_ref().map(|alive| alive.beat.clone()).unwrap_or_default();
             let missing = if member.node == file.node { Vec::new() } else { self.missing_of(&member.node) };
@@ -358,7 +358,7 @@ impl Fleet {
         let all = tidings_api::Scope::ALL.map(|scope| scope.as_str().to_owned()).to_vec();
         let (node, key) = (self.node().clone(), link.identity().key.public());
         let (kind, unknown) = (file.kind.clone(), serde_json::Map::new());
-        let member = tidings_fleet::Member { node, key, kind, scopes: all, unknown };
+        let member = tidings_fleet::FleetMember { node, key, kind, scopes: all, unknown };
         let add = async {
             loop {
                 link.connected().await;
@@ -414,7 +414,7 @@ pub async fn check_name(file: &FleetFile, access: Access) -> Result<NameCheck, E
         stream_bytes_max: STREAM_BYTES_MAX,
         stream_age_max: None,
     };
-    let Ok(link) = Link::open(Arc::new(file.identity()?), options).await else {
+    let Ok(link) = FleetLink::open(Arc::new(file.identity()?), options).await else {
         return Ok(NameCheck::Unknown);
     };
     let found = async {
@@ -446,7 +446,7 @@ pub async fn join(code: &str, node: Name, url: Option<String>, access: Access) -
         stream_bytes_max: STREAM_BYTES_MAX,
         stream_age_max: None,
     };
-    let link = Link::open(Arc::new(file.identity()?), options).await.map_err(fleet_error)?;
+    let link = FleetLink::open(Arc::new(file.identity()?), options).await.map_err(fleet_error)?;
     tokio::time::timeout(tidings_fleet::limits::CONNECT_MAX, link.connected()).await.map_err(|_| {
         let hint = "check the address, the credentials, and that the server has JetStream";
         Error::new(Code::Unavailable, "The NATS server of the fleet does not answer", hint)

@@ -3,7 +3,7 @@
 use futures_core::future::BoxFuture;
 use serde_json::Value;
 use tidings_api::{NewDevice, Scope, Scopes};
-use tidings_fleet::{ErrorKind, Member, SharedCode};
+use tidings_fleet::{ErrorKind, FleetMember, SharedCode};
 use tidings_sessions::Error;
 use tidings_sessions::secret::Fingerprint;
 use tokio::time::Instant;
@@ -95,7 +95,7 @@ async fn withdraw(fleet: &Fleet, over: Vec<(SharedCode, Instant)>) {
 }
 
 /// The device that a code is for, if its maker may give these rights. Rights of a later version are left out.
-fn offered(maker: &Member, body: Value) -> Option<NewDevice> {
+fn offered(maker: &FleetMember, body: Value) -> Option<NewDevice> {
     let mut wanted: NewDevice = serde_json::from_value(body).ok()?;
     let allowed: Scopes = maker.scopes.iter().filter_map(|scope| scope.parse::<Scope>().ok()).collect();
     let scopes: Vec<Scope> = wanted.scopes?.iter().filter_map(|scope| scope.parse().ok()).collect();
@@ -105,7 +105,7 @@ fn offered(maker: &Member, body: Value) -> Option<NewDevice> {
 
 /// True if a device was paired on a server with a code that another one made for a device like it: it may
 /// have the rights that its code offers, even if the server that it was paired on has less.
-pub(super) async fn is_proven(fleet: &Fleet, from: &Member, device: &Value) -> Result<bool, Error> {
+pub(super) async fn is_proven(fleet: &Fleet, from: &FleetMember, device: &Value) -> Result<bool, Error> {
     let text = |key: &str| device.get(key).and_then(Value::as_str);
     let (Some(id), Some(token)) = (text("id"), text("pairing")) else { return Ok(false) };
     let Some(used) = fleet.roster().used_code(token).await.map_err(fleet_error)? else { return Ok(false) };
@@ -136,7 +136,7 @@ mod tests {
 
     use super::*;
 
-    fn member(scopes: &[&str]) -> Member {
+    fn member(scopes: &[&str]) -> FleetMember {
         let key = tidings_fleet::SigningKey::generate().unwrap().public().to_string();
         serde_json::from_value(json!({"node": "one", "key": key, "kind": "node", "scopes": scopes})).unwrap()
     }

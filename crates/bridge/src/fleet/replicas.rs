@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use tidings_fleet::{Call, Checkpoint, ErrorKind, FleetError, Name, Sink, Unit, UnitEvent};
+use tidings_fleet::{ConsumerCheckpoint, ErrorKind, FleetCall, FleetError, Name, Sink, Unit, UnitEvent};
 use tidings_journal::{
-    Class, ClientId, Cursor, DocumentChange, Draft, Epoch, Event, JournalError, Key, Kind, Replica,
+    Class, ClientId, Cursor, DocumentChange, Epoch, Event, EventDraft, JournalError, Key, Kind, Replica,
 };
 use tidings_sessions::Sessions;
 
+use super::own_sessions::local;
 use super::row::TravellingRow;
-use super::source::local;
 
 /// The kind and the id of the document with the position in the stream.
 const DOCUMENT: &str = "fleet";
@@ -41,11 +41,11 @@ impl Replicas {
 }
 
 impl Sink for Replicas {
-    fn apply<'a>(&'a self, node: &'a Name, unit: Unit) -> Call<'a, ()> {
+    fn apply<'a>(&'a self, node: &'a Name, unit: Unit) -> FleetCall<'a, ()> {
         Box::pin(self.store(node, unit))
     }
 
-    fn save(&self, checkpoint: Checkpoint) -> Call<'_, ()> {
+    fn save(&self, checkpoint: ConsumerCheckpoint) -> FleetCall<'_, ()> {
         Box::pin(async move {
             let body = serde_json::to_vec(&checkpoint).unwrap_or_default();
             let change =
@@ -59,7 +59,7 @@ impl Sink for Replicas {
         })
     }
 
-    fn load(&self) -> Call<'_, Option<Checkpoint>> {
+    fn load(&self) -> FleetCall<'_, Option<ConsumerCheckpoint>> {
         Box::pin(async move {
             let found = self
                 .sessions
@@ -109,9 +109,9 @@ fn replica(node: &Name, key: Key, unit: Unit) -> Result<Replica, JournalError> {
 fn event_of(event: UnitEvent, cursor: Cursor) -> Result<Event, JournalError> {
     let at = Timestamp::from_microsecond(event.at_us).unwrap_or_default();
     let class = if event.durable { Class::Durable } else { Class::Delta };
-    let draft = Draft::new(class, at, Kind::new(&event.kind)?, event.body.to_vec());
+    let draft = EventDraft::new(class, at, Kind::new(&event.kind)?, event.body.to_vec());
     let client_id = event.client_id.map(ClientId::new).transpose()?;
-    Ok(Event::of(&Draft { client_id, ..draft }, cursor))
+    Ok(Event::of(&EventDraft { client_id, ..draft }, cursor))
 }
 
 fn invalid(error: &JournalError) -> FleetError {

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use futures_core::future::BoxFuture;
 use serde_json::Value;
 use tidings_api::{Code, Scope, Scopes};
-use tidings_fleet::Member;
+use tidings_fleet::FleetMember;
 use tidings_sessions::Error;
 use tokio_util::sync::CancellationToken;
 
 use super::devices::ask_admin;
-use super::outgoing::ServerRequest;
+use super::server_requests::ServerRequest;
 use super::{Fleet, fleet_error};
 use crate::notify::{Notifications, SharedTargets, check_shared_target};
 
@@ -113,7 +113,7 @@ async fn publish(fleet: &Fleet, notifications: &Notifications) -> Result<(), Err
 }
 
 /// Signs a target of another server.
-pub(super) async fn add_for(fleet: &Fleet, from: &Member, id: &str, target: Value) -> Result<(), Error> {
+pub(super) async fn add_for(fleet: &Fleet, from: &FleetMember, id: &str, target: Value) -> Result<(), Error> {
     let join = fleet.join()?;
     let has_button = check_shared_target(&target)?;
     check_rights(from, has_button)?;
@@ -128,7 +128,7 @@ pub(super) async fn add_for(fleet: &Fleet, from: &Member, id: &str, target: Valu
 }
 
 /// Removes a target for another server.
-pub(super) async fn remove_for(fleet: &Fleet, from: &Member, id: &str) -> Result<(), Error> {
+pub(super) async fn remove_for(fleet: &Fleet, from: &FleetMember, id: &str) -> Result<(), Error> {
     check_rights(from, false)?;
     let admin = fleet.join()?.admin().clone();
     fleet.roster().put(&admin, TARGET, id, None).await.map_err(fleet_error)?;
@@ -137,7 +137,7 @@ pub(super) async fn remove_for(fleet: &Fleet, from: &Member, id: &str) -> Result
 
 /// A target makes every server send messages, so only servers that may change rules there add and remove
 /// them. The button that allows is a decision on top of that.
-fn check_rights(from: &Member, has_button: bool) -> Result<(), Error> {
+fn check_rights(from: &FleetMember, has_button: bool) -> Result<(), Error> {
     let scopes: Scopes = from.scopes.iter().filter_map(|scope| scope.parse::<Scope>().ok()).collect();
     if scopes.has(Scope::Always) && (!has_button || scopes.has(Scope::Decide)) {
         return Ok(());

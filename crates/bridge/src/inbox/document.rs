@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tidings_api::Code;
-use tidings_journal::{Document, DocumentChange, ErrorKind};
+use tidings_journal::{DocumentChange, ErrorKind, StoredDocument};
 use tidings_sessions::Error;
 
 use super::item::Item;
@@ -107,7 +107,7 @@ fn change<T: Serialize>(kind: &'static str, id: String, value: Option<&T>) -> Do
 }
 
 /// Documents that this version cannot read are skipped, and kept.
-fn parsed<T: DeserializeOwned>(documents: Vec<Document>) -> Vec<(String, T)> {
-    let read = |document: Document| Some((document.id, serde_json::from_slice(&document.body).ok()?));
+fn parsed<T: DeserializeOwned>(documents: Vec<StoredDocument>) -> Vec<(String, T)> {
+    let read = |document: StoredDocument| Some((document.id, serde_json::from_slice(&document.body).ok()?));
     documents.into_iter().filter_map(read).collect()
 }

@@ -161,7 +161,7 @@ pub struct TargetHealth {
 /// the disk.
 pub fn target_health(journal: &std::path::Path) -> Result<Vec<TargetHealth>, Error> {
     let documents = tidings_journal::SqliteJournal::read_documents(journal, crate::inbox::HEALTH)?;
-    let read = |document: tidings_journal::Document| {
+    let read = |document: tidings_journal::StoredDocument| {
         let health: crate::inbox::TargetRecord = serde_json::from_slice(&document.body).ok()?;
         let error = health.error.filter(|_| health.failures > 0);
         Some(TargetHealth { id: document.id, error })

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tidings_journal::{
-    AUDIT_START, AskId, AuditDraft, AuditEntry, Class, Draft, Kind, NewAsk, Settle, verify_audit,
+    AUDIT_START, AskId, AuditDraft, AuditEntry, Class, EventDraft, Kind, NewAsk, Settle, verify_audit,
 };
 use tidings_protocol::mobile::RiskLevel;
 use tidings_protocol::ui::{PermissionDetails, RequestOutcome};
@@ -72,7 +72,12 @@ async fn p40_the_newest_lines_show_the_commands_that_they_are_about() {
     let fence = server.journal().claim(&key).await.unwrap();
     let at = Timestamp::UNIX_EPOCH;
     let event = |n: u64| {
-        Draft::new(Class::Durable, at, Kind::new("System").unwrap(), format!("{{\"n\":{n}}}").into_bytes())
+        EventDraft::new(
+            Class::Durable,
+            at,
+            Kind::new("System").unwrap(),
+            format!("{{\"n\":{n}}}").into_bytes(),
+        )
     };
     for (n, updated) in [(1, None), (2, Some("make check"))] {
         let id = AskId::new(format!("toolu_{n}")).unwrap();

@@ -6,7 +6,7 @@
 use futures_util::SinkExt as _;
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use tidings_journal::{Class, Draft, Kind};
+use tidings_journal::{Class, EventDraft, Kind};
 use tidings_protocol::ui::UiMessage;
 use tokio_tungstenite::connect_async;
 use tokio_tungstenite::tungstenite::Message;
@@ -14,10 +14,10 @@ use tokio_tungstenite::tungstenite::Message;
 use crate::api::server::{Events, TestServer, next_message, receive, send_request};
 use crate::api::stories::Author;
 
-fn draft(message: &UiMessage) -> Draft {
+fn draft(message: &UiMessage) -> EventDraft {
     let body = serde_json::to_value(message).unwrap();
     let kind = body.as_object().unwrap().keys().next().unwrap().clone();
-    Draft::new(Class::Delta, Timestamp::now(), Kind::new(kind).unwrap(), body.to_string().into_bytes())
+    EventDraft::new(Class::Delta, Timestamp::now(), Kind::new(kind).unwrap(), body.to_string().into_bytes())
 }
 
 fn reconnects() -> u64 {
@@ -105,7 +105,7 @@ async fn k5_a_phone_whose_line_breaks_after_two_kilobytes_catches_up() {
     let server = TestServer::with_session("/").await;
     let line = "x".repeat(100);
     let notes = (0..300).map(|n| UiMessage::Display { content: format!("{n} {line}"), session_id: 1 });
-    let mut drafts: Vec<Draft> = notes.map(|note| draft(&note)).collect();
+    let mut drafts: Vec<EventDraft> = notes.map(|note| draft(&note)).collect();
     drafts.push(draft(&UiMessage::Display { content: "The story ends".to_owned(), session_id: 1 }));
     server.append(drafts).await;
     let mut had: Vec<Value> = Vec::new();

@@ -1,7 +1,7 @@
 //! A server with one session, whose events the tests append.
 
 use jiff::Timestamp;
-use tidings_journal::{Class, Draft, Kind};
+use tidings_journal::{Class, EventDraft, Kind};
 use tidings_protocol::ui::{TurnId, UiMessage};
 
 pub(crate) use crate::test_server::*;
@@ -30,9 +30,9 @@ pub(crate) fn text(text: &str) -> UiMessage {
     UiMessage::TextChunk { text: text.to_owned(), session_id: 1, turn_id: turn() }
 }
 
-pub(crate) fn draft(message: &UiMessage) -> Draft {
+pub(crate) fn draft(message: &UiMessage) -> EventDraft {
     let json = serde_json::to_value(message).unwrap();
     let kind = json.as_object().unwrap().keys().next().unwrap();
     let body = serde_json::to_vec(message).unwrap();
-    Draft::new(Class::Delta, Timestamp::UNIX_EPOCH, Kind::new(kind).unwrap(), body)
+    EventDraft::new(Class::Delta, Timestamp::UNIX_EPOCH, Kind::new(kind).unwrap(), body)
 }

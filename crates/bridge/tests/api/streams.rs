@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tidings_journal::{Class, Draft, Key, Kind, NewSession};
+use tidings_journal::{Class, EventDraft, Key, Kind, NewSession};
 use tidings_protocol::ui::UiMessage;
 use tidings_rehearsal::Chance;
 use tokio::sync::watch;
@@ -223,7 +223,7 @@ async fn frames_of_the_cli_are_for_those_who_ask_for_them() {
     server.journal().create(new).await.unwrap();
     let fence = server.journal().claim(&keeps).await.unwrap();
     let line = r#"{"type":"system","subtype":"init"}"#;
-    let frame = Draft::new(Class::Delta, at, Kind::new("frame").unwrap(), line.as_bytes());
+    let frame = EventDraft::new(Class::Delta, at, Kind::new("frame").unwrap(), line.as_bytes());
     server.journal().append(&keeps, fence, vec![frame, draft(&text("1 "))]).await.unwrap();
     for (dialect, name, data) in
         [("frames", "frame", Some(line)), ("native", "TextChunk", None), ("mobile", "message", None)]

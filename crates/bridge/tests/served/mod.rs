@@ -13,7 +13,7 @@ use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::json;
 use test_server::*;
 use tidings_bridge::server::{Bounds, Retention, TlsFiles};
-use tidings_journal::{AskId, Class, Draft, Key, Kind, NewAsk, NewSession};
+use tidings_journal::{AskId, Class, EventDraft, Key, Kind, NewAsk, NewSession};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
@@ -110,7 +110,7 @@ async fn metrics_count_all_sessions_and_all_that_waits() {
             digest: None,
             body: (*b"{}").into(),
             deadline: None,
-            event: Draft::new(Class::Durable, at, Kind::new("System").unwrap(), *b"{}"),
+            event: EventDraft::new(Class::Durable, at, Kind::new("System").unwrap(), *b"{}"),
         };
         journal.ask(&last, fence, ask).await.unwrap();
     }

@@ -11,7 +11,7 @@ use tidings_api::{
     QuestionReply, Scope, ServerPhase, SessionCommand,
 };
 use tidings_journal::broadcast::{Delivery, SubscribeOptions};
-use tidings_journal::{AskId, Class, Draft, Key, Kind, NewAsk};
+use tidings_journal::{AskId, Class, EventDraft, Key, Kind, NewAsk};
 use tidings_protocol::ui::Resolution;
 use tidings_sessions::{Caller, Config};
 
@@ -74,7 +74,7 @@ async fn the_digest_is_compared_however_much_waits() {
             digest: None,
             body: Arc::from(&b"{}"[..]),
             deadline: None,
-            event: Draft::new(Class::Durable, at, Kind::new("System").unwrap(), *b"{}"),
+            event: EventDraft::new(Class::Durable, at, Kind::new("System").unwrap(), *b"{}"),
         };
         journal.ask(&key, fence, older).await.unwrap();
     }

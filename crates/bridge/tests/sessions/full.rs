@@ -3,7 +3,7 @@
 use tidings_api::{
     Choice, Code, CommandRequest, CreateSession, PermissionAnswer, ServerPhase, SessionCommand,
 };
-use tidings_journal::{Class, Draft, Fence, Journal, Key, Kind, Max, NewSession};
+use tidings_journal::{Class, EventDraft, Fence, Journal, Key, Kind, Max, NewSession};
 use tidings_sessions::Transcript;
 
 use crate::sessions::test_server::*;
@@ -16,7 +16,7 @@ async fn fill(journal: &dyn Journal, fence: Fence) {
     for bytes in [10_000, 1000, 100, 10] {
         let draft = || {
             let kind = Kind::new("Display").unwrap();
-            Draft::new(Class::Durable, jiff::Timestamp::now(), kind, vec![b'x'; bytes])
+            EventDraft::new(Class::Durable, jiff::Timestamp::now(), kind, vec![b'x'; bytes])
         };
         while journal.append(&filler(), fence, vec![draft()]).await.is_ok() {}
     }

@@ -20,7 +20,7 @@ use tidings_api::{Choice, Code, Input, NewDevice, PermissionAnswer, PermissionSc
 use tidings_bridge::api::{self, Api};
 use tidings_bridge::auth::{Auth, read_admin_token};
 use tidings_bridge::server::Server;
-use tidings_journal::{Class, Draft, Fence, Journal, Key, Kind, NewSession};
+use tidings_journal::{Class, EventDraft, Fence, Journal, Key, Kind, NewSession};
 use tidings_sessions::{Caller, Error, Sessions};
 use tokio::net::TcpSocket;
 use tokio::sync::oneshot;
@@ -108,7 +108,7 @@ impl TestServer {
     }
 
     /// Appends events to the session of [`Builder::session`].
-    pub(crate) async fn append(&self, drafts: Vec<Draft>) {
+    pub(crate) async fn append(&self, drafts: Vec<EventDraft>) {
         self.journal().append(&key(), self.fence.unwrap(), drafts).await.unwrap();
     }
 
@@ -190,8 +190,8 @@ pub(crate) fn key() -> Key {
 }
 
 /// An event of the kind `Display`, whose body may be anything.
-pub(crate) fn display(body: impl Into<Arc<[u8]>>) -> Draft {
-    Draft::new(Class::Delta, Timestamp::UNIX_EPOCH, Kind::new("Display").unwrap(), body)
+pub(crate) fn display(body: impl Into<Arc<[u8]>>) -> EventDraft {
+    EventDraft::new(Class::Delta, Timestamp::UNIX_EPOCH, Kind::new("Display").unwrap(), body)
 }
 
 /// Parses a credential: scopes separated by commas, then `@` and a device, or `:` and a folder.

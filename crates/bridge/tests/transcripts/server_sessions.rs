@@ -1,7 +1,7 @@
 //! Sessions on disk that the server has used itself.
 
 use serde_json::{Value, json};
-use tidings_journal::{Class, Draft, Key, Kind, NewSession, SessionChange};
+use tidings_journal::{Class, EventDraft, Key, Kind, NewSession, SessionChange};
 use tidings_protocol::ui::{PermissionResolved, Resolution, UiMessage};
 use tidings_sessions::Caller;
 
@@ -21,7 +21,7 @@ async fn server_session(cli_session: &str, cwd: &str, totals: Value, events: &[U
     journal.update(&key, fence, change).await.unwrap();
     let draft = |event: &UiMessage| {
         let body = serde_json::to_vec(event).unwrap();
-        Draft::new(Class::Durable, NOW.parse().unwrap(), Kind::new("PermissionResolved").unwrap(), body)
+        EventDraft::new(Class::Durable, NOW.parse().unwrap(), Kind::new("PermissionResolved").unwrap(), body)
     };
     journal.append(&key, fence, events.iter().map(draft).collect()).await.unwrap();
     server

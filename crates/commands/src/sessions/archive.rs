@@ -11,7 +11,7 @@ use jiff::{Timestamp, Zoned};
 use serde::Serialize;
 use tidings_transcript::all_files::config_folder;
 use tidings_transcript::archive::{Archive, ArchivedSession, CopyOutcome, Manifest, Returned};
-use tidings_transcript::retention::Retention;
+use tidings_transcript::cleanup_period::CleanupPeriod;
 use tidings_transcript::roots::{Roots, SessionFiles, SessionScan};
 
 use super::{RootArgs, unreadable, when};
@@ -261,7 +261,7 @@ impl<'a> KeepReport<'a> {
 
 /// Returns the time after which Claude Code may delete the original.
 fn kept_until(session: &SessionFiles) -> Option<Timestamp> {
-    let retention = config_folder(session).map_or(Retention::DEFAULT, |root| Retention::of(&root));
+    let retention = config_folder(session).map_or(CleanupPeriod::DEFAULT, |root| CleanupPeriod::of(&root));
     Timestamp::try_from(retention.until(session.modified()?)?).ok()
 }
 

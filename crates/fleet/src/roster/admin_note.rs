@@ -12,7 +12,7 @@ use futures_util::StreamExt as _;
 use crate::error::{ErrorKind, FleetError};
 use crate::keys::PublicKey;
 use crate::limits::CALL_MAX;
-use crate::link::{Link, bounded};
+use crate::link::{FleetLink, bounded};
 use crate::names;
 
 use super::member::MEMBER;
@@ -138,7 +138,7 @@ impl Roster {
     }
 }
 
-impl Link {
+impl FleetLink {
     /// True if the NATS server has a fleet of this connection's name: the one of a new name is free.
     pub async fn has_fleet(&self) -> Result<bool, FleetError> {
         let doing = "look for a fleet of this name";

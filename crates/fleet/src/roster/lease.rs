@@ -17,7 +17,7 @@ pub(super) const LEASE: &str = "lease";
 
 /// The right of a node to continue a session of another node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Lease {
+pub struct RosterLease {
     /// The key of the session.
     pub session: String,
     /// The node that had it.
@@ -29,10 +29,11 @@ pub struct Lease {
 impl Roster {
     /// Takes the lease of a session for this node. A node that has it already gets it again; of several nodes
     /// at once, one gets it.
-    pub async fn claim(&self, session: &str, from: &Name) -> Result<Lease, FleetError> {
+    pub async fn claim(&self, session: &str, from: &Name) -> Result<RosterLease, FleetError> {
         let doing = "take the lease of a session";
         let identity = self.0.link.identity();
-        let lease = Lease { session: session.to_owned(), from: from.clone(), holder: identity.node.clone() };
+        let lease =
+            RosterLease { session: session.to_owned(), from: from.clone(), holder: identity.node.clone() };
         let store = self.0.link.bucket().await?;
         let token = session_token(session);
         let key = format!("{LEASE}.{token}");
@@ -58,12 +59,12 @@ impl Roster {
     }
 
     /// All leases.
-    pub fn leases(&self) -> Vec<Lease> {
+    pub fn leases(&self) -> Vec<RosterLease> {
         self.0.state.lock().leases.values().cloned().collect()
     }
 
     /// The lease of a session, if a node continues it.
-    pub fn lease(&self, session: &str) -> Option<Lease> {
+    pub fn lease(&self, session: &str) -> Option<RosterLease> {
         self.0.state.lock().leases.get(session).cloned()
     }
 
@@ -80,7 +81,7 @@ impl Roster {
     }
 
     /// Reads a lease that a member has signed, and keeps it. The first one of a session counts.
-    fn take_lease(&self, token: &str, value: &[u8]) -> Result<Lease, FleetError> {
+    fn take_lease(&self, token: &str, value: &[u8]) -> Result<RosterLease, FleetError> {
         let at = value.iter().position(|byte| *byte == b'\n').ok_or_else(unreadable)?;
         let (holder, sealed) = (&value[..at], &value[at + 1..]);
         let name = Name::new(std::str::from_utf8(holder).map_err(|_| unreadable())?)?;
@@ -89,14 +90,14 @@ impl Roster {
         let member = member.ok_or_else(|| refused("The holder of a lease is not a node of the fleet"))?;
         let identity = self.0.link.identity();
         let lease = identity.open(&member.key, LEASE, &[token.as_bytes(), holder], sealed)?;
-        let lease: Lease = serde_json::from_slice(&lease).map_err(|_| unreadable())?;
+        let lease: RosterLease = serde_json::from_slice(&lease).map_err(|_| unreadable())?;
         if lease.holder != name || session_token(&lease.session) != token {
             return Err(refused("A lease names another holder or session than its key"));
         }
         Ok(self.keep_lease(lease, value))
     }
 
-    fn keep_lease(&self, lease: Lease, value: &[u8]) -> Lease {
+    fn keep_lease(&self, lease: RosterLease, value: &[u8]) -> RosterLease {
         let mut state = self.0.state.lock();
         if let Some(known) = state.leases.get(&lease.session) {
             return known.clone();
@@ -111,7 +112,7 @@ impl Roster {
     }
 }
 
-fn is_held(lease: &Lease) -> FleetError {
+fn is_held(lease: &RosterLease) -> FleetError {
     let message = format!("The session is continued on `{}`", lease.holder);
     FleetError::new(ErrorKind::Conflict, message, "use it there")
 }

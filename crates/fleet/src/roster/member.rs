@@ -13,7 +13,7 @@ use crate::link::bounded;
 use crate::names::Name;
 
 use super::heartbeat::HeardAt;
-use super::{Admin, Record, Roster};
+use super::{Admin, Roster, RosterRecord};
 
 /// The kind of their records.
 pub(super) const MEMBER: &str = "member";
@@ -60,7 +60,7 @@ impl From<MemberKind> for String {
 
 /// A member of a fleet, as its admin signed it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Member {
+pub struct FleetMember {
     /// Its name.
     pub node: Name,
     /// Its key.
@@ -119,7 +119,7 @@ impl Roster {
     }
 
     /// A member.
-    pub fn member(&self, node: &Name) -> Option<Member> {
+    pub fn member(&self, node: &Name) -> Option<FleetMember> {
         self.record(MEMBER, node.as_str()).filter(|record| !record.removed).as_ref().and_then(member_in)
     }
 
@@ -130,22 +130,22 @@ impl Roster {
             return false;
         }
         self.record(MEMBER, identity.node.as_str()).is_some_and(|record| {
-            let is_other = |member: Member| member.key != identity.key.public();
+            let is_other = |member: FleetMember| member.key != identity.key.public();
             record.removed || member_in(&record).is_some_and(is_other)
         })
     }
 
     /// All members, by name.
-    pub fn members(&self) -> Vec<Member> {
-        let mut members: Vec<Member> =
+    pub fn members(&self) -> Vec<FleetMember> {
+        let mut members: Vec<FleetMember> =
             self.records(MEMBER).iter().filter_map(|(_, body)| member_in(body)).collect();
         members.sort_by(|a, b| a.node.cmp(&b.node));
         members
     }
 
     /// Signs and stores a member. Parts of its record that this version does not know stay.
-    pub async fn put_member(&self, admin: &Admin, member: &Member) -> Result<Vec<u8>, FleetError> {
-        let body = |before: Option<&Record>| {
+    pub async fn put_member(&self, admin: &Admin, member: &FleetMember) -> Result<Vec<u8>, FleetError> {
+        let body = |before: Option<&RosterRecord>| {
             let mut member = member.clone();
             for (key, value) in before.and_then(member_in).map(|it| it.unknown).unwrap_or_default() {
                 member.unknown.entry(key).or_insert(value);
@@ -161,6 +161,6 @@ impl Roster {
     }
 }
 
-fn member_in(record: &Record) -> Option<Member> {
+fn member_in(record: &RosterRecord) -> Option<FleetMember> {
     serde_json::from_value(record.body.clone()).ok()
 }

@@ -32,7 +32,7 @@ use tokio_util::sync::CancellationToken;
 use crate::error::{ErrorKind, FleetError};
 use crate::key_text::random_name;
 use crate::limits::{BEAT_LOST, CALL_MAX, LOOK_EVERY};
-use crate::link::{Link, bounded};
+use crate::link::{FleetLink, bounded};
 use crate::names::Name;
 use crate::storage::StreamSighting;
 
@@ -42,12 +42,12 @@ pub use self::heads::{HeadPage, SessionHead, page_of};
 pub use self::heartbeat::{AuditHead, Beat, Liveness};
 use self::heartbeat::{BEAT, HeardAt, HeardBeat};
 use self::lease::LEASE;
-pub use self::lease::Lease;
-pub use self::member::{Member, MemberKind};
+pub use self::lease::RosterLease;
+pub use self::member::{FleetMember, MemberKind};
 use self::pairing::PAIR;
 pub use self::pairing::{SharedCode, UsedCode};
 use self::record::RECORD_KINDS;
-pub use self::record::{Admin, Record};
+pub use self::record::{Admin, RosterRecord};
 use self::refill::SignedValues;
 
 /// The shared state of a fleet. Handles are cheap to clone.
@@ -55,7 +55,7 @@ use self::refill::SignedValues;
 pub struct Roster(Arc<RosterInner>);
 
 struct RosterInner {
-    link: Link,
+    link: FleetLink,
     /// Name of this run.
     run: String,
     state: Mutex<RosterState>,
@@ -67,10 +67,10 @@ struct RosterInner {
 #[derive(Default)]
 struct RosterState {
     /// Records by kind and id, with the revision of the bucket.
-    records: HashMap<(String, String), (Record, u64)>,
+    records: HashMap<(String, String), (RosterRecord, u64)>,
     beats: HashMap<Name, HeardBeat>,
     /// Leases by session.
-    leases: HashMap<String, Lease>,
+    leases: HashMap<String, RosterLease>,
     /// Heads of sessions by their node.
     heads: HashMap<Name, KnownHeads>,
     /// Leases and heads that came before the membership of their node, by their key.
@@ -89,7 +89,7 @@ struct RosterState {
 
 impl Roster {
     /// The shared state behind a connection.
-    pub fn new(link: Link) -> Result<Self, FleetError> {
+    pub fn new(link: FleetLink) -> Result<Self, FleetError> {
         let inner = RosterInner {
             link,
             run: random_name()?,

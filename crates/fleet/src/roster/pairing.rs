@@ -20,7 +20,7 @@ use crate::limits::{CALL_MAX, USED_PAIRINGS_MAX};
 use crate::link::bounded;
 use crate::names::Name;
 
-use super::{Member, Roster, unreadable};
+use super::{FleetMember, Roster, unreadable};
 
 /// The kind of their keys.
 pub(super) const PAIR: &str = "pair";
@@ -43,7 +43,7 @@ pub struct UsedCode {
     /// The word that stands for it.
     pub token: String,
     /// The server that made it.
-    pub maker: Member,
+    pub maker: FleetMember,
     /// The server that used it.
     pub user: Name,
     /// The device that it was used for.
@@ -188,7 +188,7 @@ impl Roster {
         purpose: &str,
         token: &str,
         value: &[u8],
-    ) -> Result<(Member, T), FleetError> {
+    ) -> Result<(FleetMember, T), FleetError> {
         let at = value.iter().position(|byte| *byte == b'\n').ok_or_else(unreadable)?;
         let head = std::str::from_utf8(&value[..at]).map_err(|_| unreadable())?;
         let node =

@@ -28,7 +28,7 @@ pub struct Admin(pub Arc<SigningKey>);
 
 /// A value that the fleet's admin has signed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
+pub struct RosterRecord {
     /// Its version; a lower one than a known one is refused.
     pub version: u64,
     /// True if it was removed.
@@ -42,10 +42,10 @@ pub struct Record {
     pub unknown: Map<String, Value>,
 }
 
-impl Record {
+impl RosterRecord {
     /// The record that replaces one; without a body it is removed.
-    fn after(before: Option<&Record>, body: Option<Value>) -> Self {
-        Record {
+    fn after(before: Option<&RosterRecord>, body: Option<Value>) -> Self {
+        RosterRecord {
             version: before.map_or(1, |before| before.version + 1),
             removed: body.is_none(),
             body: body.unwrap_or_default(),
@@ -56,13 +56,13 @@ impl Record {
 
 impl Roster {
     /// A record, also if it was removed.
-    pub fn record(&self, kind: &str, id: &str) -> Option<Record> {
+    pub fn record(&self, kind: &str, id: &str) -> Option<RosterRecord> {
         let state = self.0.state.lock();
         state.records.get(&(kind.to_owned(), id.to_owned())).map(|(record, _)| record.clone())
     }
 
     /// The records of a kind that were not removed, with their ids.
-    pub fn records(&self, kind: &str) -> Vec<(String, Record)> {
+    pub fn records(&self, kind: &str) -> Vec<(String, RosterRecord)> {
         let state = self.0.state.lock();
         let of_kind =
             state.records.iter().filter(|((found, _), (record, _))| found == kind && !record.removed);
@@ -94,7 +94,7 @@ impl Roster {
         admin: &Admin,
         kind: &str,
         id: &str,
-        body: impl Fn(Option<&Record>) -> Option<Value>,
+        body: impl Fn(Option<&RosterRecord>) -> Option<Value>,
     ) -> Result<Vec<u8>, FleetError> {
         let doing = "store a record in the fleet";
         let store = self.0.link.bucket().await?;
@@ -107,7 +107,7 @@ impl Roster {
                 self.take(entry, HeardAt::Unknown);
             }
             let before = self.record(kind, id);
-            let record = Record::after(before.as_ref(), body(before.as_ref()));
+            let record = RosterRecord::after(before.as_ref(), body(before.as_ref()));
             let revision = found.map_or(0, |entry| entry.revision);
             let value = serde_json::to_vec(&record).unwrap_or_default();
             let sealed = identity.seal(&admin.0, RECORD, &[kind.as_bytes(), id.as_bytes()], &value)?;
@@ -127,7 +127,7 @@ impl Roster {
     }
 
     /// Reads a signed value that did not come from the bucket.
-    pub(crate) fn accept(&self, kind: &str, id: &str, sealed: &[u8]) -> Result<Record, FleetError> {
+    pub(crate) fn accept(&self, kind: &str, id: &str, sealed: &[u8]) -> Result<RosterRecord, FleetError> {
         let record = self.opened_record(kind, id, sealed)?;
         self.keep(kind, id, record.clone(), 0, sealed);
         Ok(record)
@@ -147,14 +147,14 @@ impl Roster {
     }
 
     /// A record that the fleet's admin has signed.
-    fn opened_record(&self, kind: &str, id: &str, sealed: &[u8]) -> Result<Record, FleetError> {
+    fn opened_record(&self, kind: &str, id: &str, sealed: &[u8]) -> Result<RosterRecord, FleetError> {
         let identity = self.0.link.identity();
         let value = identity.open(&identity.admin, RECORD, &[kind.as_bytes(), id.as_bytes()], sealed)?;
         serde_json::from_slice(&value).map_err(|_| unreadable())
     }
 
     /// Keeps a record, unless a newer one is known.
-    fn keep(&self, kind: &str, id: &str, record: Record, revision: u64, sealed: &[u8]) {
+    fn keep(&self, kind: &str, id: &str, record: RosterRecord, revision: u64, sealed: &[u8]) {
         let mut state = self.0.state.lock();
         let key = (kind.to_owned(), id.to_owned());
         let known = state.records.get(&key).map(|(known, _)| known.version);
@@ -203,10 +203,10 @@ mod tests {
     #[test]
     fn a_record_of_a_later_version_keeps_its_fields_when_it_is_replaced() {
         let text = json!({"version": 4, "body": {"a": 1}, "reason": "moved"});
-        let before: Record = serde_json::from_value(text).unwrap();
-        let after = serde_json::to_value(Record::after(Some(&before), Some(json!({"a": 2})))).unwrap();
+        let before: RosterRecord = serde_json::from_value(text).unwrap();
+        let after = serde_json::to_value(RosterRecord::after(Some(&before), Some(json!({"a": 2})))).unwrap();
         assert_eq!(after, json!({"version": 5, "removed": false, "body": {"a": 2}, "reason": "moved"}));
-        let removed = Record::after(Some(&before), None);
+        let removed = RosterRecord::after(Some(&before), None);
         assert!(removed.removed && removed.version == 5);
     }
 }

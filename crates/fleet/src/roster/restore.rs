@@ -9,7 +9,7 @@ use crate::link::bounded;
 
 use super::Roster;
 use super::admin_note::NOTES;
-use super::record::{Admin, RECORD_KINDS, Record};
+use super::record::{Admin, RECORD_KINDS, RosterRecord};
 
 impl Roster {
     /// Writes known records again that were overwritten or deleted in the bucket, or replaced by an old
@@ -26,7 +26,7 @@ impl Roster {
                     Box::pin(self.write_note(&kind, &id)).await;
                     continue;
                 }
-                let body = |before: Option<&Record>| {
+                let body = |before: Option<&RosterRecord>| {
                     before.filter(|record| !record.removed).map(|record| record.body.clone())
                 };
                 match Box::pin(self.change(admin, &kind, &id, body)).await {

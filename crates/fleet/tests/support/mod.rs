@@ -12,9 +12,9 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 use tempfile::TempDir;
 use tidings_fleet::{
-    Access, Admin, Beat, Call, Checkpoint, Consumer, FleetError, FleetSecret, Identity, Keyring, Link,
-    LinkOptions, Member, MemberKind, Name, Replicator, Roster, SigningKey, Sink, Source, SourcePage, Unit,
-    UnitEvent,
+    Access, Admin, Beat, Consumer, ConsumerCheckpoint, FleetCall, FleetError, FleetLink, FleetMember,
+    FleetSecret, Identity, Keyring, LinkOptions, MemberKind, Name, Replicator, Roster, SessionSource,
+    SigningKey, Sink, SourcePage, Unit, UnitEvent,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -188,7 +188,7 @@ impl Fleet {
         let node = self.stranger(name).await;
         let key = node.link.identity().key.public();
         let (kind, unknown) = (MemberKind::Node, serde_json::Map::new());
-        let member = Member { node: Name::new(name).unwrap(), key, kind, scopes: Vec::new(), unknown };
+        let member = FleetMember { node: Name::new(name).unwrap(), key, kind, scopes: Vec::new(), unknown };
         until(async || node.roster.put_member(&self.admin, &member).await.is_ok()).await;
         node
     }
@@ -206,7 +206,7 @@ impl Fleet {
     }
 
     /// A connection to the server.
-    pub(crate) async fn open(&self, name: &str) -> Result<Link, FleetError> {
+    pub(crate) async fn open(&self, name: &str) -> Result<FleetLink, FleetError> {
         let identity = Identity {
             fleet: Name::new(self.name).unwrap(),
             node: Name::new(name).unwrap(),
@@ -217,7 +217,7 @@ impl Fleet {
         self.open_as(Arc::new(identity)).await
     }
 
-    async fn open_as(&self, identity: Arc<Identity>) -> Result<Link, FleetError> {
+    async fn open_as(&self, identity: Arc<Identity>) -> Result<FleetLink, FleetError> {
         let options = LinkOptions {
             url: self.url.clone(),
             access: self.access.clone(),
@@ -225,12 +225,12 @@ impl Fleet {
             stream_bytes_max: self.bytes_max,
             stream_age_max: self.age_max,
         };
-        Link::open(identity, options).await
+        FleetLink::open(identity, options).await
     }
 }
 
 pub(crate) struct Node {
-    pub(crate) link: Link,
+    pub(crate) link: FleetLink,
     pub(crate) roster: Roster,
     pub(crate) stop: CancellationToken,
     pub(crate) source: Arc<Sessions>,
@@ -238,7 +238,7 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    fn started(link: Link, source: Arc<Sessions>, sink: Arc<Replicas>) -> Node {
+    fn started(link: FleetLink, source: Arc<Sessions>, sink: Arc<Replicas>) -> Node {
         let roster = Roster::new(link.clone()).unwrap();
         let stop = CancellationToken::new();
         let (following, stopping) = (roster.clone(), stop.clone());
@@ -325,12 +325,12 @@ impl Sessions {
 
 pub(crate) const EPOCH: u64 = 7;
 
-impl Source for Sessions {
-    fn sessions(&self) -> Call<'_, Vec<String>> {
+impl SessionSource for Sessions {
+    fn sessions(&self) -> FleetCall<'_, Vec<String>> {
         Box::pin(async { Ok(self.0.lock().keys().cloned().collect()) })
     }
 
-    fn read<'a>(&'a self, session: &'a str, after: Option<(u64, u64)>) -> Call<'a, Option<SourcePage>> {
+    fn read<'a>(&'a self, session: &'a str, after: Option<(u64, u64)>) -> FleetCall<'a, Option<SourcePage>> {
         Box::pin(async move {
             let all = self.0.lock();
             let Some(bodies) = all.get(session) else { return Ok(None) };
@@ -368,7 +368,7 @@ impl Source for Sessions {
 #[derive(Default)]
 pub(crate) struct Replicas {
     pub(crate) sessions: Mutex<Bodies>,
-    checkpoint: Mutex<Option<Checkpoint>>,
+    checkpoint: Mutex<Option<ConsumerCheckpoint>>,
     /// The number of the first event of sessions that did not begin at their first.
     pub(crate) firsts: Mutex<HashMap<String, u64>>,
 }
@@ -385,7 +385,7 @@ impl Replicas {
 }
 
 impl Sink for Replicas {
-    fn apply<'a>(&'a self, _: &'a Name, unit: Unit) -> Call<'a, ()> {
+    fn apply<'a>(&'a self, _: &'a Name, unit: Unit) -> FleetCall<'a, ()> {
         Box::pin(async move {
             let mut all = self.sessions.lock();
             if unit.deleted {
@@ -424,12 +424,12 @@ impl Sink for Replicas {
         })
     }
 
-    fn save(&self, checkpoint: Checkpoint) -> Call<'_, ()> {
+    fn save(&self, checkpoint: ConsumerCheckpoint) -> FleetCall<'_, ()> {
         *self.checkpoint.lock() = Some(checkpoint);
         Box::pin(async { Ok(()) })
     }
 
-    fn load(&self) -> Call<'_, Option<Checkpoint>> {
+    fn load(&self) -> FleetCall<'_, Option<ConsumerCheckpoint>> {
         let checkpoint = self.checkpoint.lock().clone();
         Box::pin(async move { Ok(checkpoint) })
     }

@@ -23,7 +23,7 @@ pub use subscription::{Cut, Delivery, Subscription};
 use crate::limits::{
     INBOX_BEHIND_MAX, TAIL_BYTES_MAX, TAIL_BYTES_MIN, TAILS_BYTES_MAX, WATCHER_BYTES_UNTAKEN,
 };
-use crate::{Ask, Class, Commit, Cursor, Event, Journal, JournalError, Key, Session, Verdict};
+use crate::{Ask, Class, Commit, Cursor, CursorVerdict, Event, Journal, JournalError, Key, Session};
 
 /// Publishes the events of a journal to subscribers.
 #[derive(Clone)]
@@ -82,7 +82,7 @@ impl SubscribeOptions {
 #[derive(Debug)]
 pub struct Subscribed {
     /// The verdict on the subscriber's cursor.
-    pub verdict: Verdict,
+    pub verdict: CursorVerdict,
     /// The cursor after which the events start.
     pub from: Cursor,
     /// The newest event at this moment; events up to here are replay, and later ones are live.
@@ -138,7 +138,7 @@ impl Broadcast {
         let resumed = self.journal.resume(key, watch.after, subscription::PORTION).await?;
         let (page, session) = (resumed.page, resumed.session);
         let from = match (page.verdict, watch.after) {
-            (Verdict::Ok, Some(after)) => after.seq,
+            (CursorVerdict::Ok, Some(after)) => after.seq,
             _ => page.floor - 1,
         };
         Ok(Subscribed {

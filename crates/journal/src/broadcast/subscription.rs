@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use super::TailHandle;
 use super::tail::{TailLookup, TailProgress};
 use crate::limits::{PORTION_BYTES_MAX, PORTION_EVENTS_MAX};
-use crate::{Cursor, ErrorKind, Event, Journal, JournalError, Max, Verdict};
+use crate::{Cursor, CursorVerdict, ErrorKind, Event, Journal, JournalError, Max};
 
 /// Events and bytes that a subscriber takes at once.
 pub(super) const PORTION: Max = Max { events: PORTION_EVENTS_MAX, bytes: PORTION_BYTES_MAX };
@@ -135,7 +135,7 @@ impl Subscription {
         let reading = tokio::spawn(async move {
             let _reading = tail.lock_reading().await;
             if let Some(event) = tail.long_at(Cursor::new(cursor.epoch, cursor.seq + 1)) {
-                return Ok((Verdict::Ok, vec![event]));
+                return Ok((CursorVerdict::Ok, vec![event]));
             }
             let page = journal.read(&key, Some(cursor), PORTION).await?;
             Ok((page.verdict, page.events.into_iter().map(|event| tail.share(event)).collect()))
@@ -146,7 +146,7 @@ impl Subscription {
             return Ok(());
         };
         match read {
-            Ok((Verdict::Ok, events)) => self.replay.extend(events),
+            Ok((CursorVerdict::Ok, events)) => self.replay.extend(events),
             Ok(_) => self.cut = Some(Cut::Gap(self.cursor)),
             Err(error) if JournalError::kind(&error) == ErrorKind::NotFound => self.cut = Some(Cut::Deleted),
             Err(error) => return Err(error),

@@ -205,11 +205,11 @@ mod tests {
 
     use super::*;
     use crate::limits::TAIL_BYTES_MAX;
-    use crate::{Class, Draft, Epoch, Kind};
+    use crate::{Class, Epoch, EventDraft, Kind};
 
     fn read(bytes: usize, seq: u64) -> Arc<Event> {
         let kind = Kind::new("Display").unwrap();
-        let draft = Draft::new(Class::Delta, Timestamp::UNIX_EPOCH, kind, vec![b'x'; bytes]);
+        let draft = EventDraft::new(Class::Delta, Timestamp::UNIX_EPOCH, kind, vec![b'x'; bytes]);
         Arc::new(Event::of(&draft, Cursor::new(Epoch::from_random(1), seq)))
     }
 

@@ -8,7 +8,7 @@ use tidings_protocol::ui::{PermissionResolved, RequestOutcome, Resolution, UiMes
 use super::{Stage, at, client, durable, kind};
 use crate::limits::LIST_MAX;
 use crate::{
-    AskId, AuditDraft, Class, Draft, ErrorKind, Max, NewAsk, Novelty, SessionChange, Settle, Settled,
+    AskId, AuditDraft, Class, ErrorKind, EventDraft, Max, NewAsk, Novelty, SessionChange, Settle, Settled,
     Settlement,
 };
 
@@ -77,7 +77,7 @@ pub(super) async fn inputs_that_people_changed_are_found_by_their_calls(stage: S
         resolved.updated_input.clone_from(&changed);
         let body = serde_json::to_vec(&UiMessage::from(resolved)).unwrap();
         let text = json!({"decision": "allow", "updated_input": changed}).to_string();
-        let event = Draft::new(Class::Durable, at(9), kind("PermissionResolved"), body);
+        let event = EventDraft::new(Class::Durable, at(9), kind("PermissionResolved"), body);
         let settle = Settle { event, ..answer("ada", &text) };
         stage.journal.settle(key, &AskId::new(id).unwrap(), settle).await.unwrap();
     }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use super::{Stage, at, client, delta, durable, kind};
 use crate::limits::BODY_BYTES_MAX;
-use crate::{Class, Commit, Cursor, Draft, ErrorKind, Max, Novelty, Verdict};
+use crate::{Class, Commit, Cursor, CursorVerdict, ErrorKind, EventDraft, Max, Novelty};
 
 pub(super) async fn numbers_are_dense_and_start_at_one(stage: Stage<'_>) {
     let (key, fence) = stage.session("a").await;
@@ -19,7 +19,7 @@ pub(super) async fn numbers_are_dense_and_start_at_one(stage: Stage<'_>) {
     }
     assert_eq!(numbers, (1..=20).collect::<Vec<u64>>());
     let page = stage.journal.read(&key, None, Max::default()).await.unwrap();
-    assert_eq!((page.verdict, page.floor, page.head.seq), (Verdict::Ok, 1, 20));
+    assert_eq!((page.verdict, page.floor, page.head.seq), (CursorVerdict::Ok, 1, 20));
     assert_eq!(page.events.iter().map(|event| event.cursor.seq).collect::<Vec<_>>(), numbers);
     assert!(page.events.iter().all(|event| event.cursor.epoch == page.head.epoch));
     assert_eq!(stage.journal.append(&key, fence, Vec::new()).await.unwrap(), []);
@@ -77,7 +77,7 @@ pub(super) async fn pages_keep_their_bounds(stage: Stage<'_>) {
     let mut read = Vec::new();
     loop {
         let page = stage.journal.read(&session.0, cursor, Max::events(3)).await.unwrap();
-        assert_eq!(page.verdict, Verdict::Ok);
+        assert_eq!(page.verdict, CursorVerdict::Ok);
         let Some(last) = page.events.last() else { break };
         cursor = Some(last.cursor);
         read.extend(page.events.iter().map(|event| event.cursor.seq));
@@ -91,14 +91,16 @@ pub(super) async fn f99_a_cursor_of_another_session_is_reset(stage: Stage<'_>) {
     stage.fill(&b, 1..=5).await;
     let foreign = stage.row(&a.0).await.head;
     let page = stage.journal.read(&b.0, Some(foreign), Max::default()).await.unwrap();
-    assert_eq!((page.verdict, page.events.len()), (Verdict::Reset, 5));
+    assert_eq!((page.verdict, page.events.len()), (CursorVerdict::Reset, 5));
 }
 
 pub(super) async fn a_cursor_from_the_future_is_reset(stage: Stage<'_>) {
     let session = stage.session("a").await;
     stage.fill(&session, 1..=5).await;
     let head = stage.row(&session.0).await.head;
-    for (seq, verdict, events) in [(5, Verdict::Ok, 0), (6, Verdict::Reset, 5), (0, Verdict::Ok, 5)] {
+    for (seq, verdict, events) in
+        [(5, CursorVerdict::Ok, 0), (6, CursorVerdict::Reset, 5), (0, CursorVerdict::Ok, 5)]
+    {
         let after = Some(Cursor::new(head.epoch, seq));
         let page = stage.journal.read(&session.0, after, Max::default()).await.unwrap();
         assert_eq!((page.verdict, page.events.len()), (verdict, events), "{seq}");
@@ -114,9 +116,9 @@ pub(super) async fn f114_bodies_come_back_byte_for_byte(stage: Stage<'_>) {
         (0..=255).collect(),
         vec![0xff; 300_000],
     ];
-    let draft = |body: &Vec<u8>| Draft {
+    let draft = |body: &Vec<u8>| EventDraft {
         host_offset: Some(body.len() as u64),
-        ..Draft::new(Class::Durable, at(1), kind("a/b c"), body.clone())
+        ..EventDraft::new(Class::Durable, at(1), kind("a/b c"), body.clone())
     };
     let drafts = bodies.iter().map(draft).collect();
     stage.journal.append(&key, fence, drafts).await.unwrap();
@@ -162,7 +164,7 @@ pub(super) async fn the_tap_gets_commits_in_order(stage: Stage<'_>) {
 
 pub(super) async fn an_append_that_is_too_large_is_refused_as_a_whole(stage: Stage<'_>) {
     let (key, fence) = stage.session("a").await;
-    let large = Draft::new(Class::Durable, at(2), kind("x"), vec![0; BODY_BYTES_MAX + 1]);
+    let large = EventDraft::new(Class::Durable, at(2), kind("x"), vec![0; BODY_BYTES_MAX + 1]);
     let refused = stage.journal.append(&key, fence, vec![delta("1", 1), large]).await.unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::TooLarge);
     assert_eq!(stage.row(&key).await.head.seq, 0);

@@ -1,7 +1,9 @@
 //! Checks of projects, documents and the audit log.
 
 use super::{Stage, at};
-use crate::{AUDIT_START, AuditDraft, Document, DocumentChange, ErrorKind, ProjectFolder, verify_audit};
+use crate::{
+    AUDIT_START, AuditDraft, DocumentChange, ErrorKind, ProjectFolder, StoredDocument, verify_audit,
+};
 
 fn folder(path: &str) -> ProjectFolder {
     ProjectFolder::new(path).unwrap()
@@ -52,7 +54,7 @@ pub(super) async fn documents_change_together_and_survive_a_kill(mut stage: Stag
     let too_long = put("b", &"x".repeat(1 << 20), Some(b""));
     assert!(stage.journal.change_documents(vec![put("b", "1", None), too_long]).await.is_err());
     stage.kill_and_open("boot-1", 2);
-    let document = |id: &str, body: &[u8]| Document { id: id.to_owned(), body: body.into() };
+    let document = |id: &str, body: &[u8]| StoredDocument { id: id.to_owned(), body: body.into() };
     assert_eq!(stage.journal.documents("a").await.unwrap(), [document("2", b"new")]);
     assert_eq!(stage.journal.documents("b").await.unwrap(), [document("1", b"other")], "all or none");
     assert_eq!(stage.journal.documents("c").await.unwrap(), []);

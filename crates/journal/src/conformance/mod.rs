@@ -18,7 +18,7 @@ use futures_core::future::BoxFuture;
 use jiff::Timestamp;
 
 use super::{
-    Class, ClientId, Draft, Epoch, Fence, Journal, Key, Kind, Max, MemoryJournal, NewSession, Opening,
+    Class, ClientId, Epoch, EventDraft, Fence, Journal, Key, Kind, Max, MemoryJournal, NewSession, Opening,
     Session, SessionName,
 };
 
@@ -152,10 +152,10 @@ fn at(seconds: u64) -> Timestamp {
     Timestamp::from_second(1_700_000_000 + i64::try_from(seconds).unwrap()).unwrap()
 }
 
-fn delta(body: &str, seconds: u64) -> Draft {
-    Draft::new(Class::Delta, at(seconds), kind("delta"), body.as_bytes())
+fn delta(body: &str, seconds: u64) -> EventDraft {
+    EventDraft::new(Class::Delta, at(seconds), kind("delta"), body.as_bytes())
 }
 
-fn durable(body: &str, seconds: u64) -> Draft {
-    Draft::new(Class::Durable, at(seconds), kind("state"), body.as_bytes())
+fn durable(body: &str, seconds: u64) -> EventDraft {
+    EventDraft::new(Class::Durable, at(seconds), kind("state"), body.as_bytes())
 }

@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use super::{Stage, at, client, delta, durable, key};
 use crate::{
-    Ask, AskId, Class, Commit, Cursor, Draft, Epoch, ErrorKind, Event, Key, Max, Replica, ReplicaRow, Verdict,
+    Ask, AskId, Class, Commit, Cursor, CursorVerdict, Epoch, ErrorKind, Event, EventDraft, Key, Max, Replica,
+    ReplicaRow,
 };
 
 const ONE: u64 = 0xaaaa;
@@ -14,14 +15,15 @@ fn cursor(epoch: u64, seq: u64) -> Cursor {
     Cursor::new(Epoch::from_random(epoch), seq)
 }
 
-fn event(draft: &Draft, epoch: u64, seq: u64) -> Event {
+fn event(draft: &EventDraft, epoch: u64, seq: u64) -> Event {
     Event::of(draft, cursor(epoch, seq))
 }
 
 /// Events whose bodies are their numbers.
 fn unit(name: &str, epoch: u64, numbers: std::ops::RangeInclusive<u64>) -> Replica {
     let first = *numbers.start();
-    let one = |seq: u64| event(&Draft { class: Class::Durable, ..delta(&seq.to_string(), seq) }, epoch, seq);
+    let one =
+        |seq: u64| event(&EventDraft { class: Class::Durable, ..delta(&seq.to_string(), seq) }, epoch, seq);
     Replica {
         key: key(name),
         node: "n1".to_owned(),
@@ -34,7 +36,7 @@ fn unit(name: &str, epoch: u64, numbers: std::ops::RangeInclusive<u64>) -> Repli
     }
 }
 
-async fn verdict(stage: &Stage<'_>, key: &Key, after: Cursor) -> (Verdict, usize) {
+async fn verdict(stage: &Stage<'_>, key: &Key, after: Cursor) -> (CursorVerdict, usize) {
     let page = stage.journal.read(key, Some(after), Max::default()).await.unwrap();
     (page.verdict, page.events.len())
 }
@@ -61,7 +63,7 @@ pub(super) async fn a_replica_keeps_its_numbers_and_takes_each_event_once(stage:
     assert_eq!((row.head, row.floor, row.node.as_deref()), (cursor(ONE, 6), 1, Some("n1")));
     assert_eq!(stage.bodies(&key("r")).await, ["1", "2", "3", "4", "5", "6"]);
     assert_eq!(*seen.lock().unwrap(), (1..=6).map(|seq| cursor(ONE, seq)).collect::<Vec<_>>());
-    assert_eq!(verdict(&stage, &key("r"), cursor(ONE, 4)).await, (Verdict::Ok, 2));
+    assert_eq!(verdict(&stage, &key("r"), cursor(ONE, 4)).await, (CursorVerdict::Ok, 2));
     assert_eq!(stage.journal.seen(&key("r"), &client("c1")).await.unwrap(), Some(cursor(ONE, 6)));
     // Neither a session of this server nor one of another node.
     for (name, node) in [("own", "n1"), ("r", "n2")] {
@@ -88,13 +90,13 @@ pub(super) async fn missing_events_are_a_gap_and_another_epoch_is_judged_as_by_i
     let row = replicate(unit("r", ONE, 8..=9)).await;
     assert_eq!((row.head.seq, row.floor), (9, 8));
     assert_eq!(*restarts.lock().unwrap(), begun + 1, "subscribers begin again");
-    assert_eq!(verdict(&stage, &key("r"), cursor(ONE, 3)).await, (Verdict::Gap, 2));
+    assert_eq!(verdict(&stage, &key("r"), cursor(ONE, 3)).await, (CursorVerdict::Gap, 2));
     // The owner lost nothing that was published, and goes on in another epoch.
     let past = vec![(Epoch::from_random(ONE), 9)];
     replicate(Replica { past: past.clone(), ..unit("r", TWO, 10..=11) }).await;
     assert_eq!(*restarts.lock().unwrap(), begun + 2);
-    assert_eq!(verdict(&stage, &key("r"), cursor(ONE, 9)).await, (Verdict::Ok, 2));
-    assert_eq!(verdict(&stage, &key("r"), cursor(TWO, 10)).await, (Verdict::Ok, 1));
+    assert_eq!(verdict(&stage, &key("r"), cursor(ONE, 9)).await, (CursorVerdict::Ok, 2));
+    assert_eq!(verdict(&stage, &key("r"), cursor(TWO, 10)).await, (CursorVerdict::Ok, 1));
     let page = stage.journal.read(&key("r"), None, Max::default()).await.unwrap();
     assert!(page.events.iter().all(|event| event.cursor.epoch == Epoch::from_random(TWO)));
     // A unit of the epoch that is over comes again.
@@ -104,8 +106,8 @@ pub(super) async fn missing_events_are_a_gap_and_another_epoch_is_judged_as_by_i
     let past = vec![(Epoch::from_random(TWO), 5)];
     let row = replicate(Replica { restart: true, past, ..unit("r", 0xcccc, 3..=7) }).await;
     assert_eq!((row.head, row.floor), (cursor(0xcccc, 7), 3));
-    assert_eq!(verdict(&stage, &key("r"), cursor(TWO, 11)).await, (Verdict::Reset, 5));
-    assert_eq!(verdict(&stage, &key("r"), cursor(TWO, 5)).await, (Verdict::Ok, 2));
+    assert_eq!(verdict(&stage, &key("r"), cursor(TWO, 11)).await, (CursorVerdict::Reset, 5));
+    assert_eq!(verdict(&stage, &key("r"), cursor(TWO, 5)).await, (CursorVerdict::Ok, 2));
     // Retention and deletion are those of any session.
     stage.journal.delete(&key("r")).await.unwrap();
     assert_eq!(

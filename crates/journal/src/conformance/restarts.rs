@@ -1,7 +1,7 @@
 //! Checks of restarts: after a stop, a kill and the loss of the machine.
 
 use super::{Stage, at, client, delta, durable};
-use crate::{Cursor, ErrorKind, Max, Novelty, Verdict};
+use crate::{Cursor, CursorVerdict, ErrorKind, Max, Novelty};
 
 pub(super) async fn f103_everything_is_there_after_a_restart(mut stage: Stage<'_>) {
     let session = stage.session("a").await;
@@ -44,11 +44,11 @@ pub(super) async fn an_earlier_epoch_is_good_as_far_as_it_got(mut stage: Stage<'
     stage.kill_and_open("boot-3", 3);
     stage.fill(&session, 9..=9).await;
     let cases = [
-        (first, 5, Verdict::Ok, 4),
-        (first, 2, Verdict::Ok, 7),
-        (first, 6, Verdict::Reset, 9),
-        (second, 8, Verdict::Ok, 1),
-        (second, 9, Verdict::Reset, 9),
+        (first, 5, CursorVerdict::Ok, 4),
+        (first, 2, CursorVerdict::Ok, 7),
+        (first, 6, CursorVerdict::Reset, 9),
+        (second, 8, CursorVerdict::Ok, 1),
+        (second, 9, CursorVerdict::Reset, 9),
     ];
     for (epoch, seq, verdict, count) in cases {
         let after = Some(Cursor::new(epoch, seq));
@@ -61,7 +61,7 @@ pub(super) async fn an_earlier_epoch_is_good_as_far_as_it_got(mut stage: Stage<'
     }
     let forgotten = Some(Cursor::new(first, 5));
     let page = stage.journal.read(&session.0, forgotten, Max::default()).await.unwrap();
-    assert_eq!(page.verdict, Verdict::Reset);
+    assert_eq!(page.verdict, CursorVerdict::Reset);
 }
 
 pub(super) async fn a_closed_journal_refuses_and_a_claim_outlives_it(mut stage: Stage<'_>) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tidings_protocol::ui::RequestOutcome;
 
 use super::{Stage, at, client, durable};
-use crate::{AskId, Cursor, Keep, Key, Max, NewAsk, Novelty, Rest, Retained, Settle, Verdict};
+use crate::{AskId, Cursor, CursorVerdict, Keep, Key, Max, NewAsk, Novelty, Rest, Retained, Settle};
 
 async fn retain(stage: &Stage<'_>, key: &Key, keep: Keep) -> Retained {
     let retained = stage.journal.retain(key, keep, at(1000)).await.unwrap();
@@ -29,9 +29,12 @@ pub(super) async fn f112_what_is_removed_leaves_a_floor(stage: Stage<'_>) {
     let row = stage.row(key).await;
     assert_eq!((row.floor, row.head), (7, head));
     assert!(row.bytes < before);
-    for (seq, verdict, count) in
-        [(10, Verdict::Ok, 0), (6, Verdict::Ok, 4), (5, Verdict::Gap, 4), (0, Verdict::Gap, 4)]
-    {
+    for (seq, verdict, count) in [
+        (10, CursorVerdict::Ok, 0),
+        (6, CursorVerdict::Ok, 4),
+        (5, CursorVerdict::Gap, 4),
+        (0, CursorVerdict::Gap, 4),
+    ] {
         let after = Some(Cursor::new(head.epoch, seq));
         let page = stage.journal.read(key, after, Max::default()).await.unwrap();
         assert_eq!((page.verdict, page.events.len(), page.floor), (verdict, count, 7), "{seq}");
@@ -39,7 +42,7 @@ pub(super) async fn f112_what_is_removed_leaves_a_floor(stage: Stage<'_>) {
     let retained = retain(&stage, key, events(0)).await;
     assert_eq!((retained.floor, stage.row(key).await.bytes), (11, 0));
     let page = stage.journal.read(key, Some(head), Max::default()).await.unwrap();
-    assert_eq!((page.verdict, page.events.len()), (Verdict::Ok, 0));
+    assert_eq!((page.verdict, page.events.len()), (CursorVerdict::Ok, 0));
     stage.fill(&session, 11..=11).await;
     assert_eq!(stage.bodies(key).await, ["11"]);
     assert_eq!(stage.row(key).await.head.seq, 11);

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::{Stage, at, client, durable, key};
 use crate::limits::LIST_MAX;
 use crate::{
-    Changed, Counts, ErrorKind, Handle, Max, NewSession, Novelty, ProjectFolder, SessionChange, SessionName,
-    Stored, Verdict,
+    Changed, CursorVerdict, ErrorKind, Handle, Max, NewSession, Novelty, ProjectFolder, SessionChange,
+    SessionCounts, SessionName, Stored,
 };
 
 pub(super) async fn sessions_have_two_names(stage: Stage<'_>) {
@@ -51,7 +51,7 @@ pub(super) async fn making_a_session_twice_makes_one(stage: Stage<'_>) {
 
 /// Lists are limited, but counts are not.
 pub(super) async fn sessions_are_counted_however_many_there_are(stage: Stage<'_>) {
-    assert_eq!(stage.journal.counts().await.unwrap(), Counts::default());
+    assert_eq!(stage.journal.counts().await.unwrap(), SessionCounts::default());
     let making = (0..=LIST_MAX).map(|n| {
         let word = if n == LIST_MAX { "running" } else { "parked" };
         let new = NewSession::new(key(&format!("s{n}")), "/home/ada", at(0));
@@ -127,5 +127,5 @@ pub(super) async fn a_deleted_session_is_gone_and_its_cursors_with_it(stage: Sta
     let new = stage.row(&session.0).await;
     assert_ne!(old.handle, new.handle);
     let page = stage.journal.read(&session.0, Some(old.head), Max::default()).await.unwrap();
-    assert_eq!((page.verdict, page.events.len()), (Verdict::Reset, 5));
+    assert_eq!((page.verdict, page.events.len()), (CursorVerdict::Reset, 5));
 }

@@ -5,7 +5,8 @@ use tidings_protocol::ui::{PermissionResolved, UiMessage};
 use super::state::{AskRecord, SessionRecord, StoreState};
 use crate::limits::{LIST_MAX, OPEN_ASKS_MAX};
 use crate::{
-    Ask, AskId, Class, Draft, Fence, JournalError, Key, NewAsk, Novelty, Settle, Settled, Settlement, Stored,
+    Ask, AskId, Class, EventDraft, Fence, JournalError, Key, NewAsk, Novelty, Settle, Settled, Settlement,
+    Stored,
 };
 
 impl StoreState {
@@ -21,7 +22,7 @@ impl StoreState {
         }
         record.check_numbers(1)?;
         let mut appended = Vec::new();
-        let event = Draft { client_id: None, class: Class::Durable, ..new.event.clone() };
+        let event = EventDraft { client_id: None, class: Class::Durable, ..new.event.clone() };
         let stored = record.put(&event, &mut appended);
         let ask = new.opened(key, stored.cursor);
         record.asks.insert(new.id.clone(), AskRecord { ask, settled: None });
@@ -52,7 +53,7 @@ impl StoreState {
         }
         record.check_numbers(1)?;
         let mut appended = Vec::new();
-        let stored = record.put(&Draft { class: Class::Durable, ..settle.event.clone() }, &mut appended);
+        let stored = record.put(&EventDraft { class: Class::Durable, ..settle.event.clone() }, &mut appended);
         let mut line = settle.audit.clone();
         if let Some(record) = record.asks.get_mut(id) {
             record.settled = Some((settle.outcome.clone(), stored.cursor));

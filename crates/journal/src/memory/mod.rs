@@ -14,10 +14,10 @@ use state::StoreState;
 use tidings_protocol::ui::PermissionResolved;
 
 use super::{
-    Ask, AskId, AuditDraft, AuditEntry, Call, Changed, ClientId, Counts, Cursor, Document, DocumentChange,
-    Draft, Fence, Handle, Journal, JournalError, Keep, Key, Max, NewAsk, NewSession, Novelty, Opening, Page,
-    Project, ProjectFolder, Replica, Resume, Retained, Session, SessionChange, SessionName, Settle, Settled,
-    Settlement, Stored, Tap,
+    Ask, AskId, AuditDraft, AuditEntry, Changed, ClientId, Cursor, DocumentChange, EventDraft, Fence, Handle,
+    Journal, JournalCall, JournalError, Keep, Key, Max, NewAsk, NewSession, Novelty, Opening, Page, Project,
+    ProjectFolder, Replica, Resume, Retained, Session, SessionChange, SessionCounts, SessionName, Settle,
+    Settled, Settlement, Stored, StoredDocument, Tap,
 };
 
 /// A journal in memory.
@@ -31,12 +31,12 @@ use super::{
 /// journal.create(NewSession::new(key.clone(), "/tmp", now)).await?;
 ///
 /// let fence = journal.claim(&key).await?;
-/// let hello = Draft::new(Class::Durable, now, Kind::new("text")?, *b"hello");
+/// let hello = EventDraft::new(Class::Durable, now, Kind::new("text")?, *b"hello");
 /// let stored = journal.append(&key, fence, vec![hello]).await?;
 /// assert_eq!(stored[0].cursor.seq, 1);
 ///
 /// let page = journal.read(&key, None, Max::default()).await?;
-/// assert_eq!((page.verdict, &*page.events[0].body), (Verdict::Ok, &b"hello"[..]));
+/// assert_eq!((page.verdict, &*page.events[0].body), (CursorVerdict::Ok, &b"hello"[..]));
 /// # Ok::<(), JournalError>(()) }).unwrap();
 /// ```
 pub struct MemoryJournal {
@@ -66,7 +66,7 @@ impl MemoryJournal {
     fn with<T>(
         &self,
         work: impl FnOnce(&mut StoreState) -> Result<T, JournalError> + Send,
-    ) -> Call<'static, T>
+    ) -> JournalCall<'static, T>
     where
         T: Send + 'static,
     {
@@ -77,51 +77,51 @@ impl MemoryJournal {
 }
 
 impl Journal for MemoryJournal {
-    fn create(&self, new: NewSession) -> Call<'_, (Session, Novelty)> {
+    fn create(&self, new: NewSession) -> JournalCall<'_, (Session, Novelty)> {
         self.with(|state| state.create(&new))
     }
 
-    fn session(&self, name: &SessionName) -> Call<'_, Session> {
+    fn session(&self, name: &SessionName) -> JournalCall<'_, Session> {
         self.with(|state| state.session(name))
     }
 
-    fn made_by(&self, id: &ClientId) -> Call<'_, Option<Session>> {
+    fn made_by(&self, id: &ClientId) -> JournalCall<'_, Option<Session>> {
         self.with(|state| Ok(state.made_by(id)))
     }
 
-    fn seen(&self, key: &Key, id: &ClientId) -> Call<'_, Option<Cursor>> {
+    fn seen(&self, key: &Key, id: &ClientId) -> JournalCall<'_, Option<Cursor>> {
         self.with(|state| Ok(state.find(key)?.client_ids.get(id).map(|(cursor, _)| *cursor)))
     }
 
-    fn sessions(&self, after: Option<Handle>, max: usize) -> Call<'_, Vec<Session>> {
+    fn sessions(&self, after: Option<Handle>, max: usize) -> JournalCall<'_, Vec<Session>> {
         self.with(|state| Ok(state.sessions(after, max)))
     }
 
-    fn update(&self, key: &Key, fence: Fence, change: SessionChange) -> Call<'_, Changed> {
+    fn update(&self, key: &Key, fence: Fence, change: SessionChange) -> JournalCall<'_, Changed> {
         self.with(|state| state.update(key, fence, &change))
     }
 
-    fn delete(&self, key: &Key) -> Call<'_, ()> {
+    fn delete(&self, key: &Key) -> JournalCall<'_, ()> {
         self.with(|state| state.delete(key))
     }
 
-    fn claim(&self, key: &Key) -> Call<'_, Fence> {
+    fn claim(&self, key: &Key) -> JournalCall<'_, Fence> {
         self.with(|state| state.claim(key))
     }
 
-    fn append(&self, key: &Key, fence: Fence, drafts: Vec<Draft>) -> Call<'_, Vec<Stored>> {
+    fn append(&self, key: &Key, fence: Fence, drafts: Vec<EventDraft>) -> JournalCall<'_, Vec<Stored>> {
         self.with(|state| state.append(key, fence, &drafts))
     }
 
-    fn read(&self, key: &Key, after: Option<Cursor>, max: Max) -> Call<'_, Page> {
+    fn read(&self, key: &Key, after: Option<Cursor>, max: Max) -> JournalCall<'_, Page> {
         self.with(|state| state.read(key, after, max))
     }
 
-    fn history(&self, key: &Key, before: Option<u64>, max: Max) -> Call<'_, Page> {
+    fn history(&self, key: &Key, before: Option<u64>, max: Max) -> JournalCall<'_, Page> {
         self.with(|state| state.history(key, before, max))
     }
 
-    fn resume(&self, key: &Key, after: Option<Cursor>, max: Max) -> Call<'_, Resume> {
+    fn resume(&self, key: &Key, after: Option<Cursor>, max: Max) -> JournalCall<'_, Resume> {
         self.with(|state| {
             let session = state.session(&SessionName::Key(key.clone()))?;
             let (page, pending) = (state.read(key, after, max)?, state.asks(Some(key))?);
@@ -129,67 +129,72 @@ impl Journal for MemoryJournal {
         })
     }
 
-    fn replicate(&self, replica: Replica) -> Call<'_, Session> {
+    fn replicate(&self, replica: Replica) -> JournalCall<'_, Session> {
         self.with(|state| state.replicate(&replica))
     }
 
-    fn ask(&self, key: &Key, fence: Fence, ask: NewAsk) -> Call<'_, Stored> {
+    fn ask(&self, key: &Key, fence: Fence, ask: NewAsk) -> JournalCall<'_, Stored> {
         self.with(|state| state.ask(key, fence, &ask))
     }
 
-    fn settle(&self, key: &Key, id: &AskId, settle: Settle) -> Call<'_, Settlement> {
+    fn settle(&self, key: &Key, id: &AskId, settle: Settle) -> JournalCall<'_, Settlement> {
         self.with(|state| state.settle(key, id, &settle))
     }
 
-    fn outcome(&self, key: &Key, id: &AskId) -> Call<'_, Option<Settled>> {
+    fn outcome(&self, key: &Key, id: &AskId) -> JournalCall<'_, Option<Settled>> {
         self.with(|state| state.outcome(key, id))
     }
 
-    fn open_ask(&self, key: &Key, id: &AskId) -> Call<'_, Option<Ask>> {
+    fn open_ask(&self, key: &Key, id: &AskId) -> JournalCall<'_, Option<Ask>> {
         self.with(|state| state.open_ask(key, id))
     }
 
-    fn known_ask(&self, key: &Key, id: &AskId) -> Call<'_, Option<Ask>> {
+    fn known_ask(&self, key: &Key, id: &AskId) -> JournalCall<'_, Option<Ask>> {
         self.with(|state| state.known_ask(key, id))
     }
 
-    fn changed_inputs(&self, cli_session: Option<&str>) -> Call<'_, Vec<PermissionResolved>> {
+    fn changed_inputs(&self, cli_session: Option<&str>) -> JournalCall<'_, Vec<PermissionResolved>> {
         self.with(|state| Ok(state.changed_inputs(cli_session)))
     }
 
-    fn counts(&self) -> Call<'_, Counts> {
+    fn counts(&self) -> JournalCall<'_, SessionCounts> {
         self.with(|state| Ok(state.counts()))
     }
 
-    fn asks(&self, key: Option<&Key>) -> Call<'_, Vec<Ask>> {
+    fn asks(&self, key: Option<&Key>) -> JournalCall<'_, Vec<Ask>> {
         self.with(|state| state.asks(key))
     }
 
-    fn retain(&self, key: &Key, keep: Keep, now: Timestamp) -> Call<'_, Retained> {
+    fn retain(&self, key: &Key, keep: Keep, now: Timestamp) -> JournalCall<'_, Retained> {
         self.with(|state| state.retain(key, keep, now))
     }
 
-    fn open_project(&self, folder: ProjectFolder, session: Option<Key>, at: Timestamp) -> Call<'_, Project> {
+    fn open_project(
+        &self,
+        folder: ProjectFolder,
+        session: Option<Key>,
+        at: Timestamp,
+    ) -> JournalCall<'_, Project> {
         self.with(|state| state.open_project(folder, session, at))
     }
 
-    fn close_project(&self, folder: &ProjectFolder) -> Call<'_, ()> {
+    fn close_project(&self, folder: &ProjectFolder) -> JournalCall<'_, ()> {
         self.with(|state| state.close_project(folder))
     }
 
-    fn projects(&self, after: Option<&ProjectFolder>) -> Call<'_, Vec<Project>> {
+    fn projects(&self, after: Option<&ProjectFolder>) -> JournalCall<'_, Vec<Project>> {
         self.with(|state| Ok(state.projects(after)))
     }
 
-    fn audit(&self, draft: AuditDraft) -> Call<'_, AuditEntry> {
+    fn audit(&self, draft: AuditDraft) -> JournalCall<'_, AuditEntry> {
         self.with(|state| draft.check().map(|()| state.audit(&draft)))
     }
 
-    fn audit_log(&self, after: u64) -> Call<'_, Vec<AuditEntry>> {
+    fn audit_log(&self, after: u64) -> JournalCall<'_, Vec<AuditEntry>> {
         self.with(|state| Ok(state.audit_log(after)))
     }
 
-    fn change_documents(&self, changes: Vec<DocumentChange>) -> Call<'_, ()> {
+    fn change_documents(&self, changes: Vec<DocumentChange>) -> JournalCall<'_, ()> {
         self.with(|state| {
             changes.iter().try_for_each(DocumentChange::check)?;
             state.change_documents(changes);
@@ -197,7 +202,7 @@ impl Journal for MemoryJournal {
         })
     }
 
-    fn documents(&self, kind: &'static str) -> Call<'_, Vec<Document>> {
+    fn documents(&self, kind: &'static str) -> JournalCall<'_, Vec<StoredDocument>> {
         self.with(|state| Ok(state.documents(kind)))
     }
 
@@ -205,7 +210,7 @@ impl Journal for MemoryJournal {
         self.store.0.lock().set_tap(tap);
     }
 
-    fn close(&self) -> Call<'_, ()> {
+    fn close(&self) -> JournalCall<'_, ()> {
         self.with(|state| {
             state.close();
             Ok(())

@@ -9,9 +9,9 @@ use super::state::{SessionRecord, StoreState};
 use crate::event::whole_micros;
 use crate::limits::{CLI_SESSIONS_MAX, HANDLE_MAX, LIST_MAX, PROJECTS_MAX};
 use crate::{
-    AUDIT_START, AuditDraft, AuditEntry, Changed, ClientId, Commit, Counts, Cursor, Epoch, Fence, Handle,
-    JournalError, Key, NewSession, Novelty, Project, ProjectFolder, Session, SessionChange, SessionName,
-    Stored,
+    AUDIT_START, AuditDraft, AuditEntry, Changed, ClientId, Commit, Cursor, Epoch, Fence, Handle,
+    JournalError, Key, NewSession, Novelty, Project, ProjectFolder, Session, SessionChange, SessionCounts,
+    SessionName, Stored,
 };
 
 impl StoreState {
@@ -60,8 +60,8 @@ impl StoreState {
         }
     }
 
-    pub(super) fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
+    pub(super) fn counts(&self) -> SessionCounts {
+        let mut counts = SessionCounts::default();
         for record in self.sessions.values() {
             *counts.sessions.entry(record.row.state.clone()).or_default() += 1;
             counts.open_asks += record.open_asks().count() as u64;

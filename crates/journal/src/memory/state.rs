@@ -10,9 +10,9 @@ use crate::limits::{CLIENT_ID_KEPT, MEMORY_BYTES_MAX, PAST_EPOCHS_MAX, RETAIN_ST
 use crate::opening::LastStop;
 use crate::retention::RetentionWalk;
 use crate::{
-    Ask, AskId, AuditEntry, ClientId, Commit, Cursor, Document, DocumentChange, Draft, Epoch, ErrorKind,
-    Event, Extent, Fence, Handle, JournalError, Keep, Key, Max, Novelty, Opening, Page, PageRoom, Project,
-    ProjectFolder, Rest, Retained, Session, Settled, Stored, Tap, Verdict,
+    Ask, AskId, AuditEntry, ClientId, Commit, Cursor, CursorVerdict, DocumentChange, Epoch, ErrorKind, Event,
+    EventDraft, Extent, Fence, Handle, JournalError, Keep, Key, Max, Novelty, Opening, Page, PageRoom,
+    Project, ProjectFolder, Rest, Retained, Session, Settled, Stored, StoredDocument, Tap,
 };
 
 #[derive(Default)]
@@ -83,9 +83,9 @@ impl StoreState {
         }
     }
 
-    pub(super) fn documents(&self, kind: &'static str) -> Vec<Document> {
+    pub(super) fn documents(&self, kind: &'static str) -> Vec<StoredDocument> {
         let of_kind = self.documents.iter().filter(|((found, _), _)| *found == kind);
-        of_kind.map(|((_, id), body)| Document { id: id.clone(), body: Arc::clone(body) }).collect()
+        of_kind.map(|((_, id), body)| StoredDocument { id: id.clone(), body: Arc::clone(body) }).collect()
     }
 
     pub(super) fn set_tap(&mut self, tap: Tap) {
@@ -114,7 +114,7 @@ impl StoreState {
     }
 
     /// Refuses drafts that do not fit, before anything is changed.
-    pub(super) fn check_room(&self, drafts: &[Draft]) -> Result<(), JournalError> {
+    pub(super) fn check_room(&self, drafts: &[EventDraft]) -> Result<(), JournalError> {
         check_drafts(drafts)?;
         let more: u64 = drafts.iter().map(|draft| weight(draft.body.len())).sum();
         if self.bytes + more > MEMORY_BYTES_MAX as u64 {
@@ -128,7 +128,7 @@ impl StoreState {
         &mut self,
         key: &Key,
         fence: Fence,
-        drafts: &[Draft],
+        drafts: &[EventDraft],
     ) -> Result<Vec<Stored>, JournalError> {
         self.check_room(drafts)?;
         let record = self.fenced(key, fence)?;
@@ -168,7 +168,7 @@ impl StoreState {
         let below = |event: &&Arc<Event>| before.is_none_or(|before| event.cursor.seq < before);
         let mut events = take(record.events.iter().rev().filter(below), max);
         events.reverse();
-        Ok(record.extent().page(Verdict::Ok, events))
+        Ok(record.extent().page(CursorVerdict::Ok, events))
     }
 
     pub(super) fn retain(&mut self, key: &Key, keep: Keep, now: Timestamp) -> Result<Retained, JournalError> {
@@ -241,7 +241,7 @@ impl SessionRecord {
     }
 
     /// Appends one event, unless its client id was seen.
-    pub(super) fn put(&mut self, draft: &Draft, appended: &mut Vec<Arc<Event>>) -> Stored {
+    pub(super) fn put(&mut self, draft: &EventDraft, appended: &mut Vec<Arc<Event>>) -> Stored {
         if let Some((cursor, _)) = draft.client_id.as_ref().and_then(|id| self.client_ids.get(id)) {
             return Stored { cursor: *cursor, novelty: Novelty::Seen };
         }

@@ -3,7 +3,7 @@
 use tidings_protocol::ui::UiMessage;
 
 use super::shorten::json_bytes;
-use super::{Budget, ConversationSnapshot};
+use super::{ConversationSnapshot, SnapshotBudget};
 
 /// The merged events of a session.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl Remaining {
 }
 
 /// Cuts off the oldest events, except for those that describe the current state.
-pub(super) fn cut(merged: MergedEvents, budget: Budget) -> ConversationSnapshot {
+pub(super) fn cut(merged: MergedEvents, budget: SnapshotBudget) -> ConversationSnapshot {
     let MergedEvents { first_seq, mut events } = merged;
     let bytes: Vec<usize> = events.iter().map(|event| json_bytes(&event.message) + 1).collect();
     let all = Remaining { events: budget.events_max, bytes: budget.bytes_max };

@@ -9,7 +9,7 @@ use super::failure::{Doing as _, damaged};
 use super::writer::Tx;
 use crate::limits::{LIST_MAX, OPEN_ASKS_MAX};
 use crate::{
-    Ask, AskId, Class, Cursor, Draft, Epoch, Fence, JournalError, Key, NewAsk, Novelty, Settle, Settled,
+    Ask, AskId, Class, Cursor, Epoch, EventDraft, Fence, JournalError, Key, NewAsk, Novelty, Settle, Settled,
     Settlement, Stored,
 };
 
@@ -35,7 +35,7 @@ pub(super) fn open(tx: &mut Tx<'_>, key: &Key, fence: Fence, new: &NewAsk) -> Re
         return Err(JournalError::too_large("The number of open asks", OPEN_ASKS_MAX));
     }
     let mut appended = Vec::new();
-    let event = Draft { client_id: None, class: Class::Durable, ..new.event.clone() };
+    let event = EventDraft { client_id: None, class: Class::Durable, ..new.event.clone() };
     let stored = session.put(tx.conn, &event, &mut appended)?;
     let ask = new.opened(key, stored.cursor);
     // A settled ask may be opened anew; the outcome of the first is in the events.
@@ -85,7 +85,7 @@ pub(super) fn settle(
         return Err(id.used_elsewhere());
     }
     let mut appended = Vec::new();
-    let event = Draft { class: Class::Durable, ..settle.event.clone() };
+    let event = EventDraft { class: Class::Durable, ..settle.event.clone() };
     let stored = session.put(tx.conn, &event, &mut appended)?;
     let outcome =
         serde_json::to_string(&settle.outcome).map_err(|_| damaged("an outcome cannot be written"))?;

@@ -4,7 +4,7 @@ use rusqlite::{Connection, params};
 
 use super::failure::Doing as _;
 use super::writer::Tx;
-use crate::{Document, DocumentChange, JournalError};
+use crate::{DocumentChange, JournalError, StoredDocument};
 
 pub(super) fn change(tx: &mut Tx<'_>, changes: &[DocumentChange]) -> Result<(), JournalError> {
     let doing = "store documents";
@@ -20,7 +20,7 @@ pub(super) fn change(tx: &mut Tx<'_>, changes: &[DocumentChange]) -> Result<(), 
     Ok(())
 }
 
-pub(super) fn list(conn: &Connection, kind: &str) -> Result<Vec<Document>, JournalError> {
+pub(super) fn list(conn: &Connection, kind: &str) -> Result<Vec<StoredDocument>, JournalError> {
     let doing = "read documents";
     let mut find =
         conn.prepare_cached("SELECT id, body FROM documents WHERE kind = ?1 ORDER BY id").doing(doing)?;
@@ -28,7 +28,7 @@ pub(super) fn list(conn: &Connection, kind: &str) -> Result<Vec<Document>, Journ
     let mut documents = Vec::new();
     while let Some(row) = rows.next().doing(doing)? {
         let (id, body) = (row.get(0).doing(doing)?, row.get::<_, Vec<u8>>(1).doing(doing)?);
-        documents.push(Document { id, body: body.into() });
+        documents.push(StoredDocument { id, body: body.into() });
     }
     Ok(documents)
 }

@@ -15,8 +15,8 @@ use crate::event_forms::EventForms;
 use crate::limits::{CLIENT_ID_KEPT, RETAIN_STEP, SEQ_BITS, SEQ_MAX};
 use crate::retention::RetentionWalk;
 use crate::{
-    Class, ClientId, Cursor, Draft, Epoch, ErrorKind, Event, Extent, Fence, Handle, JournalError, Keep, Key,
-    Kind, Max, Novelty, Page, PageRoom, Rest, Retained, Stored, Verdict,
+    Class, ClientId, Cursor, CursorVerdict, Epoch, ErrorKind, Event, EventDraft, Extent, Fence, Handle,
+    JournalError, Keep, Key, Kind, Max, Novelty, Page, PageRoom, Rest, Retained, Stored,
 };
 
 /// Columns of a session's row that an append needs.
@@ -38,7 +38,7 @@ pub(super) fn append(
     tx: &mut Tx<'_>,
     key: &Key,
     fence: Fence,
-    drafts: &[Draft],
+    drafts: &[EventDraft],
 ) -> Result<Vec<Stored>, JournalError> {
     let mut session = SessionRow::fenced(tx.conn, key, fence)?;
     let mut appended = Vec::new();
@@ -94,7 +94,7 @@ pub(super) fn history(
     };
     let mut events = page(conn, &rows, max, extent.epoch, damage)?;
     events.reverse();
-    Ok(extent.page(Verdict::Ok, events))
+    Ok(extent.page(CursorVerdict::Ok, events))
 }
 
 pub(super) fn retain(
@@ -211,7 +211,7 @@ impl SessionRow {
     pub(super) fn put(
         &mut self,
         conn: &Connection,
-        draft: &Draft,
+        draft: &EventDraft,
         appended: &mut Vec<Arc<Event>>,
     ) -> Result<Stored, JournalError> {
         if let Some(id) = &draft.client_id
@@ -227,7 +227,7 @@ impl SessionRow {
     }
 
     /// Numbers a draft as the next event of the session.
-    pub(super) fn number(&mut self, draft: &Draft) -> Result<Event, JournalError> {
+    pub(super) fn number(&mut self, draft: &EventDraft) -> Result<Event, JournalError> {
         if self.head >= SEQ_MAX {
             return Err(JournalError::new(ErrorKind::TooLarge, "The session has used up its numbers", ""));
         }

@@ -46,10 +46,10 @@ use self::readers::Readers;
 use self::writer::{Load, Writer};
 use super::event::{check_drafts, class_of, weight};
 use super::{
-    Ask, AskId, AuditDraft, AuditEntry, Call, Changed, Class, ClientId, Counts, Cursor, Document,
-    DocumentChange, Draft, Fence, Handle, Journal, JournalError, Keep, Key, Loss, Max, NewAsk, NewSession,
-    Novelty, Opening, Page, Project, ProjectFolder, Replica, Resume, Retained, Session, SessionChange,
-    SessionName, Settle, Settled, Settlement, Stored, Tap,
+    Ask, AskId, AuditDraft, AuditEntry, Changed, Class, ClientId, Cursor, DocumentChange, EventDraft, Fence,
+    Handle, Journal, JournalCall, JournalError, Keep, Key, Loss, Max, NewAsk, NewSession, Novelty, Opening,
+    Page, Project, ProjectFolder, Replica, Resume, Retained, Session, SessionChange, SessionCounts,
+    SessionName, Settle, Settled, Settlement, Stored, StoredDocument, Tap,
 };
 use crate::limits::{DELTA_BYTES_MAX, JOURNAL_BYTES_MAX, LIST_MAX};
 
@@ -139,7 +139,7 @@ impl SqliteJournal {
 
     /// Reads the documents of a kind, also while another process writes the journal. A journal of an earlier
     /// version has none. It blocks on the disk.
-    pub fn read_documents(path: &Path, kind: &str) -> Result<Vec<Document>, JournalError> {
+    pub fn read_documents(path: &Path, kind: &str) -> Result<Vec<StoredDocument>, JournalError> {
         let conn = open::reader(path)?;
         if schema::check(&conn)? < schema::WITH_DOCUMENTS {
             return Ok(Vec::new());
@@ -156,33 +156,33 @@ impl SqliteJournal {
 }
 
 impl Journal for SqliteJournal {
-    fn create(&self, new: NewSession) -> Call<'_, (Session, Novelty)> {
+    fn create(&self, new: NewSession) -> JournalCall<'_, (Session, Novelty)> {
         Box::pin(async move {
             new.check()?;
             self.writer.call(Load::DURABLE, move |tx| sessions::create(tx, &new)).await
         })
     }
 
-    fn session(&self, name: &SessionName) -> Call<'_, Session> {
+    fn session(&self, name: &SessionName) -> JournalCall<'_, Session> {
         let name = name.clone();
         self.readers.call(move |conn| sessions::find(conn, &name))
     }
 
-    fn made_by(&self, id: &ClientId) -> Call<'_, Option<Session>> {
+    fn made_by(&self, id: &ClientId) -> JournalCall<'_, Option<Session>> {
         let id = id.clone();
         self.readers.call(move |conn| sessions::made_by(conn, &id))
     }
 
-    fn seen(&self, key: &Key, id: &ClientId) -> Call<'_, Option<Cursor>> {
+    fn seen(&self, key: &Key, id: &ClientId) -> JournalCall<'_, Option<Cursor>> {
         let (key, id) = (key.clone(), id.clone());
         self.readers.call(move |conn| events::SessionRow::find(conn, &key)?.seen(conn, &id))
     }
 
-    fn sessions(&self, after: Option<Handle>, max: usize) -> Call<'_, Vec<Session>> {
+    fn sessions(&self, after: Option<Handle>, max: usize) -> JournalCall<'_, Vec<Session>> {
         self.readers.call(move |conn| sessions::list(conn, after, max))
     }
 
-    fn update(&self, key: &Key, fence: Fence, change: SessionChange) -> Call<'_, Changed> {
+    fn update(&self, key: &Key, fence: Fence, change: SessionChange) -> JournalCall<'_, Changed> {
         let key = key.clone();
         Box::pin(async move {
             change.check()?;
@@ -190,17 +190,17 @@ impl Journal for SqliteJournal {
         })
     }
 
-    fn delete(&self, key: &Key) -> Call<'_, ()> {
+    fn delete(&self, key: &Key) -> JournalCall<'_, ()> {
         let key = key.clone();
         Box::pin(self.writer.call(Load::MAKES_ROOM, move |tx| sessions::delete(tx, &key)))
     }
 
-    fn claim(&self, key: &Key) -> Call<'_, Fence> {
+    fn claim(&self, key: &Key) -> JournalCall<'_, Fence> {
         let key = key.clone();
         Box::pin(self.writer.call(Load::DURABLE, move |tx| sessions::claim(tx, &key)))
     }
 
-    fn append(&self, key: &Key, fence: Fence, drafts: Vec<Draft>) -> Call<'_, Vec<Stored>> {
+    fn append(&self, key: &Key, fence: Fence, drafts: Vec<EventDraft>) -> JournalCall<'_, Vec<Stored>> {
         let key = key.clone();
         Box::pin(async move {
             check_drafts(&drafts)?;
@@ -219,17 +219,17 @@ impl Journal for SqliteJournal {
         })
     }
 
-    fn read(&self, key: &Key, after: Option<Cursor>, max: Max) -> Call<'_, Page> {
+    fn read(&self, key: &Key, after: Option<Cursor>, max: Max) -> JournalCall<'_, Page> {
         let (key, damage) = (key.clone(), self.damage.clone());
         self.readers.call(move |conn| events::read(conn, &key, after, max, &damage))
     }
 
-    fn history(&self, key: &Key, before: Option<u64>, max: Max) -> Call<'_, Page> {
+    fn history(&self, key: &Key, before: Option<u64>, max: Max) -> JournalCall<'_, Page> {
         let (key, damage) = (key.clone(), self.damage.clone());
         self.readers.call(move |conn| events::history(conn, &key, before, max, &damage))
     }
 
-    fn resume(&self, key: &Key, after: Option<Cursor>, max: Max) -> Call<'_, Resume> {
+    fn resume(&self, key: &Key, after: Option<Cursor>, max: Max) -> JournalCall<'_, Resume> {
         let (key, damage) = (key.clone(), self.damage.clone());
         self.readers.call(move |conn| {
             let page = events::read(conn, &key, after, max, &damage)?;
@@ -239,7 +239,7 @@ impl Journal for SqliteJournal {
         })
     }
 
-    fn replicate(&self, replica: Replica) -> Call<'_, Session> {
+    fn replicate(&self, replica: Replica) -> JournalCall<'_, Session> {
         Box::pin(async move {
             replica.check()?;
             let bytes: u64 = replica.events.iter().map(|event| weight(event.body.len())).sum();
@@ -250,7 +250,7 @@ impl Journal for SqliteJournal {
         })
     }
 
-    fn ask(&self, key: &Key, fence: Fence, ask: NewAsk) -> Call<'_, Stored> {
+    fn ask(&self, key: &Key, fence: Fence, ask: NewAsk) -> JournalCall<'_, Stored> {
         let key = key.clone();
         Box::pin(async move {
             ask.check()?;
@@ -259,7 +259,7 @@ impl Journal for SqliteJournal {
         })
     }
 
-    fn settle(&self, key: &Key, id: &AskId, settle: Settle) -> Call<'_, Settlement> {
+    fn settle(&self, key: &Key, id: &AskId, settle: Settle) -> JournalCall<'_, Settlement> {
         let (key, id) = (key.clone(), id.clone());
         Box::pin(async move {
             settle.check()?;
@@ -268,22 +268,22 @@ impl Journal for SqliteJournal {
         })
     }
 
-    fn outcome(&self, key: &Key, id: &AskId) -> Call<'_, Option<Settled>> {
+    fn outcome(&self, key: &Key, id: &AskId) -> JournalCall<'_, Option<Settled>> {
         let (key, id) = (key.clone(), id.clone());
         self.readers.call(move |conn| asks::outcome(conn, &key, &id))
     }
 
-    fn open_ask(&self, key: &Key, id: &AskId) -> Call<'_, Option<Ask>> {
+    fn open_ask(&self, key: &Key, id: &AskId) -> JournalCall<'_, Option<Ask>> {
         let (key, id) = (key.clone(), id.clone());
         self.readers.call(move |conn| asks::find(conn, &key, &id))
     }
 
-    fn known_ask(&self, key: &Key, id: &AskId) -> Call<'_, Option<Ask>> {
+    fn known_ask(&self, key: &Key, id: &AskId) -> JournalCall<'_, Option<Ask>> {
         let (key, id) = (key.clone(), id.clone());
         self.readers.call(move |conn| asks::find_known(conn, &key, &id))
     }
 
-    fn changed_inputs(&self, cli_session: Option<&str>) -> Call<'_, Vec<PermissionResolved>> {
+    fn changed_inputs(&self, cli_session: Option<&str>) -> JournalCall<'_, Vec<PermissionResolved>> {
         let cli_session = cli_session.map(str::to_owned);
         self.readers.call(move |conn| changed_inputs::read(conn, cli_session.as_deref()))
     }
@@ -296,48 +296,54 @@ impl Journal for SqliteJournal {
         self.losses.clone()
     }
 
-    fn counts(&self) -> Call<'_, Counts> {
-        self.readers
-            .call(|conn| Ok(Counts { sessions: sessions::count(conn)?, open_asks: asks::count(conn)? }))
+    fn counts(&self) -> JournalCall<'_, SessionCounts> {
+        self.readers.call(|conn| {
+            Ok(SessionCounts { sessions: sessions::count(conn)?, open_asks: asks::count(conn)? })
+        })
     }
 
-    fn asks(&self, key: Option<&Key>) -> Call<'_, Vec<Ask>> {
+    fn asks(&self, key: Option<&Key>) -> JournalCall<'_, Vec<Ask>> {
         let key = key.cloned();
         self.readers.call(move |conn| asks::list(conn, key.as_ref()))
     }
 
-    fn retain(&self, key: &Key, keep: Keep, now: Timestamp) -> Call<'_, Retained> {
+    fn retain(&self, key: &Key, keep: Keep, now: Timestamp) -> JournalCall<'_, Retained> {
         let key = key.clone();
         Box::pin(self.writer.call(Load::MAKES_ROOM, move |tx| events::retain(tx, &key, keep, now)))
     }
 
-    fn open_project(&self, folder: ProjectFolder, session: Option<Key>, at: Timestamp) -> Call<'_, Project> {
+    fn open_project(
+        &self,
+        folder: ProjectFolder,
+        session: Option<Key>,
+        at: Timestamp,
+    ) -> JournalCall<'_, Project> {
         let open = move |tx: &mut writer::Tx<'_>| projects::open(tx, &folder, session.as_ref(), at);
         Box::pin(self.writer.call(Load::DURABLE, open))
     }
 
-    fn close_project(&self, folder: &ProjectFolder) -> Call<'_, ()> {
+    fn close_project(&self, folder: &ProjectFolder) -> JournalCall<'_, ()> {
         let folder = folder.clone();
         Box::pin(self.writer.call(Load::DURABLE, move |tx| projects::close(tx, &folder)))
     }
 
-    fn projects(&self, after: Option<&ProjectFolder>) -> Call<'_, Vec<Project>> {
+    fn projects(&self, after: Option<&ProjectFolder>) -> JournalCall<'_, Vec<Project>> {
         let after = after.cloned();
         self.readers.call(move |conn| projects::list(conn, after.as_ref()))
     }
 
-    fn audit(&self, draft: AuditDraft) -> Call<'_, AuditEntry> {
+    fn audit(&self, draft: AuditDraft) -> JournalCall<'_, AuditEntry> {
         Box::pin(async move {
             draft.check()?;
             self.writer.call(Load::DURABLE, move |tx| audit_log::add(tx, &draft)).await
         })
     }
 
-    fn audit_log(&self, after: u64) -> Call<'_, Vec<AuditEntry>> {
+    fn audit_log(&self, after: u64) -> JournalCall<'_, Vec<AuditEntry>> {
         self.readers.call(move |conn| audit_log::list(conn, after))
     }
 
-    fn change_documents(&self, changes: Vec<DocumentChange>) -> Call<'_, ()> {
+    fn change_documents(&self, changes: Vec<DocumentChange>) -> JournalCall<'_, ()> {
         Box::pin(async move {
             changes.iter().try_for_each(DocumentChange::check)?;
             let bytes = changes.iter().filter_map(|change| change.body.as_ref()).map(|body| body.len()).sum();
@@ -347,7 +353,7 @@ impl Journal for SqliteJournal {
         })
     }
 
-    fn documents(&self, kind: &'static str) -> Call<'_, Vec<Document>> {
+    fn documents(&self, kind: &'static str) -> JournalCall<'_, Vec<StoredDocument>> {
         self.readers.call(move |conn| documents::list(conn, kind))
     }
 
@@ -359,7 +365,7 @@ impl Journal for SqliteJournal {
         self.writer.is_full()
     }
 
-    fn check_room(&self) -> Call<'_, bool> {
+    fn check_room(&self) -> JournalCall<'_, bool> {
         Box::pin(async move {
             if !self.writer.is_full() {
                 return Ok(false);
@@ -377,7 +383,7 @@ impl Journal for SqliteJournal {
         })
     }
 
-    fn close(&self) -> Call<'_, ()> {
+    fn close(&self) -> JournalCall<'_, ()> {
         Box::pin(async move {
             self.readers.close();
             let clean = |tx: &mut writer::Tx<'_>| {

@@ -16,7 +16,7 @@ use rusqlite::Connection;
 use super::delta_log::{DeltaLog, LoggedDelta};
 use super::events::SessionRow;
 use crate::limits::{DELTAS_BYTES_MAX, DELTAS_MAX, DELTAS_STUCK_MAX};
-use crate::{Draft, Event, Fence, Handle, JournalError, Key, Novelty, Stored};
+use crate::{Event, EventDraft, Fence, Handle, JournalError, Key, Novelty, Stored};
 
 pub(super) struct PendingDeltas {
     log: DeltaLog,
@@ -49,7 +49,7 @@ impl PendingDeltas {
         conn: &Connection,
         key: &Key,
         fence: Fence,
-        drafts: &[Draft],
+        drafts: &[EventDraft],
     ) -> Option<Result<Added, JournalError>> {
         if self.waiting.len() >= DELTAS_STUCK_MAX {
             return None;

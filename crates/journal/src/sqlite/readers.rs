@@ -14,7 +14,7 @@ use super::failure::Doing as _;
 use super::open;
 use super::writer::UnflushedDeltas;
 use crate::limits::READERS_MAX;
-use crate::{Call, ErrorKind, JournalError};
+use crate::{ErrorKind, JournalCall, JournalError};
 
 pub(super) struct Readers {
     path: PathBuf,
@@ -35,7 +35,7 @@ impl Readers {
     pub(super) fn call<R: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Connection) -> Result<R, JournalError> + Send + 'static,
-    ) -> Call<'static, R> {
+    ) -> JournalCall<'static, R> {
         let readers = Arc::clone(self);
         Box::pin(async move {
             // In a task of its own: a caller that does not poll this future would otherwise hold a permit

@@ -9,7 +9,7 @@ use tidings_protocol::ui::{Retracted, SubAgentProgressed, TaskChanged, TurnId, U
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Conversation {
     pub(crate) lanes: BTreeMap<Option<String>, Vec<Item>>,
-    calls: BTreeMap<String, Call>,
+    calls: BTreeMap<String, JournalCall>,
     since_turn: Vec<String>,
     agents: BTreeMap<String, Vec<UiMessage>>,
     tasks: BTreeMap<String, UiMessage>,
@@ -42,7 +42,7 @@ pub(crate) enum Item {
 }
 
 #[derive(Debug, Default, PartialEq)]
-struct Call {
+struct JournalCall {
     name: Option<String>,
     input: Option<serde_json::Value>,
     progress: Option<f64>,
@@ -324,7 +324,7 @@ impl Conversation {
         }
     }
 
-    fn call(&mut self, lane: Option<&String>, id: &str) -> &mut Call {
+    fn call(&mut self, lane: Option<&String>, id: &str) -> &mut JournalCall {
         if !self.calls.contains_key(id) {
             self.items(lane).push(Item::Tool(id.to_owned()));
             if lane.is_none() {

@@ -9,8 +9,8 @@ use proptest::test_runner::TestCaseError;
 use tidings_journal::broadcast::{Broadcast, Cut, Delivery, SubscribeOptions, Subscription};
 use tidings_journal::conformance::Engine;
 use tidings_journal::{
-    AskId, Class, ClientId, Cursor, Draft, Epoch, Fence, Journal, Keep, Key, Kind, MemoryJournal, NewAsk,
-    NewSession, Novelty, Opening, Settle, Settlement, Verdict,
+    AskId, Class, ClientId, Cursor, CursorVerdict, Epoch, EventDraft, Fence, Journal, Keep, Key, Kind,
+    MemoryJournal, NewAsk, NewSession, Novelty, Opening, Settle, Settlement,
 };
 use tidings_protocol::ui::RequestOutcome;
 
@@ -189,7 +189,7 @@ impl<'e> World<'e> {
         class: Class,
         command: Option<u8>,
     ) -> Result<(), TestCaseError> {
-        let mut drafts: Vec<Draft> = (0..events).map(|_| draft(class, &self.say())).collect();
+        let mut drafts: Vec<EventDraft> = (0..events).map(|_| draft(class, &self.say())).collect();
         if let (Some(first), Some(command)) = (drafts.first_mut(), command) {
             first.client_id = Some(ClientId::new(command.to_string()).unwrap());
         }
@@ -265,20 +265,20 @@ impl<'e> World<'e> {
         let subscribed =
             self.broadcast.subscribe(&key(), SubscribeOptions::after(reader.cursor)).await.unwrap();
         let expected = match reader.cursor {
-            Some(_) if reader.life != life => Verdict::Reset,
-            Some(cursor) if cursor.seq + 1 < floor => Verdict::Gap,
-            _ => Verdict::Ok,
+            Some(_) if reader.life != life => CursorVerdict::Reset,
+            Some(cursor) if cursor.seq + 1 < floor => CursorVerdict::Gap,
+            _ => CursorVerdict::Ok,
         };
         prop_assert_eq!(subscribed.verdict, expected);
         prop_assert_eq!((subscribed.head.seq, subscribed.floor), (head, floor));
         prop_assert_eq!(subscribed.pending.len(), self.open.len());
         let from = match (expected, reader.cursor) {
-            (Verdict::Ok, Some(cursor)) => cursor.seq,
+            (CursorVerdict::Ok, Some(cursor)) => cursor.seq,
             _ => floor - 1,
         };
         prop_assert_eq!(subscribed.from.seq, from);
-        self.coverage.gaps += u64::from(expected == Verdict::Gap);
-        self.coverage.resets += u64::from(expected == Verdict::Reset);
+        self.coverage.gaps += u64::from(expected == CursorVerdict::Gap);
+        self.coverage.resets += u64::from(expected == CursorVerdict::Reset);
         let cursor = Some(subscribed.from);
         *reader = Reader { life, cursor, events: Some(subscribed.events), head };
         Ok(())
@@ -353,8 +353,8 @@ impl<'e> World<'e> {
     }
 }
 
-fn draft(class: Class, body: &str) -> Draft {
-    Draft::new(class, Timestamp::UNIX_EPOCH, Kind::new("said").unwrap(), body.as_bytes())
+fn draft(class: Class, body: &str) -> EventDraft {
+    EventDraft::new(class, Timestamp::UNIX_EPOCH, Kind::new("said").unwrap(), body.as_bytes())
 }
 
 fn ask_id(ask: u8) -> AskId {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use rusqlite::Connection;
-use tidings_journal::{Class, Cursor, Epoch, ErrorKind, Journal, Max, Opening, SqliteJournal, Verdict};
+use tidings_journal::{Class, Cursor, CursorVerdict, Epoch, ErrorKind, Journal, Max, Opening, SqliteJournal};
 
 use super::{draft, filled, key, opening};
 
@@ -33,10 +33,10 @@ async fn a_backup_of_a_running_journal_is_whole_and_begins_an_epoch() {
     let page = restored.read(&key(), Some(head), Max::default()).await.unwrap();
     let kept = page.head.seq;
     assert!((100..=200).contains(&kept) && page.head.epoch != head.epoch);
-    assert_eq!(page.verdict, if kept == 200 { Verdict::Ok } else { Verdict::Reset });
+    assert_eq!(page.verdict, if kept == 200 { CursorVerdict::Ok } else { CursorVerdict::Reset });
     let earlier = Cursor::new(head.epoch, 50);
     let page = restored.read(&key(), Some(earlier), Max::default()).await.unwrap();
-    assert_eq!((page.verdict, page.events[0].cursor.seq), (Verdict::Ok, 51));
+    assert_eq!((page.verdict, page.events[0].cursor.seq), (CursorVerdict::Ok, 51));
 }
 
 /// Acknowledged events are in a copy, also if they are still in the delta log.
@@ -113,9 +113,9 @@ async fn a_restored_copy_begins_an_epoch_however_it_was_made() {
         let other = (13..=24).map(|n| draft(Class::Durable, format!("another {n}"))).collect();
         restored.append(&key(), fence, other).await.unwrap();
         let page = restored.read(&key(), Some(at_23), Max::default()).await.unwrap();
-        assert_eq!((page.verdict, page.events.len()), (Verdict::Reset, 24), "{way:?}");
+        assert_eq!((page.verdict, page.events.len()), (CursorVerdict::Reset, 24), "{way:?}");
         let page = restored.read(&key(), Some(at_12), Max::default()).await.unwrap();
-        assert_eq!((page.verdict, page.events[0].cursor.seq), (Verdict::Ok, 13), "{way:?}");
+        assert_eq!((page.verdict, page.events[0].cursor.seq), (CursorVerdict::Ok, 13), "{way:?}");
     }
 }
 

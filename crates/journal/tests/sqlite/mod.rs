@@ -10,7 +10,9 @@ mod writing;
 use std::path::Path;
 
 use jiff::Timestamp;
-use tidings_journal::{Class, Draft, Epoch, Fence, Journal, Key, Kind, NewSession, Opening, SqliteJournal};
+use tidings_journal::{
+    Class, Epoch, EventDraft, Fence, Journal, Key, Kind, NewSession, Opening, SqliteJournal,
+};
 
 fn key() -> Key {
     Key::new("session").unwrap()
@@ -20,8 +22,8 @@ fn opening(boot: u64) -> Opening {
     Opening { boot_id: format!("boot-{boot}"), fresh_epoch: Epoch::from_random(boot) }
 }
 
-fn draft(class: Class, body: impl Into<Vec<u8>>) -> Draft {
-    Draft::new(class, Timestamp::UNIX_EPOCH, Kind::new("said").unwrap(), body.into())
+fn draft(class: Class, body: impl Into<Vec<u8>>) -> EventDraft {
+    EventDraft::new(class, Timestamp::UNIX_EPOCH, Kind::new("said").unwrap(), body.into())
 }
 
 async fn session(journal: &SqliteJournal) -> Fence {

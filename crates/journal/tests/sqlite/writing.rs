@@ -6,7 +6,7 @@ use futures_util::FutureExt as _;
 use jiff::Timestamp;
 use rusqlite::Connection;
 use tidings_journal::{
-    Class, ErrorKind, Journal, Keep, Key, Max, NewSession, Rest, SessionName, SqliteJournal, Verdict,
+    Class, CursorVerdict, ErrorKind, Journal, Keep, Key, Max, NewSession, Rest, SessionName, SqliteJournal,
 };
 
 use super::{draft, filled, key, opening, session};
@@ -76,7 +76,7 @@ async fn k8_a_full_journal_shows_pieces_that_it_acknowledged_and_lets_room_be_ma
     assert_eq!(page.head.seq, stored);
     assert!(page.events[0].body.starts_with(format!("{} ", stored - 1).as_bytes()));
     let page = journal.read(&key(), Some(page.head), Max::events(1)).await.unwrap();
-    assert_eq!((page.verdict, page.events.len()), (Verdict::Ok, 0));
+    assert_eq!((page.verdict, page.events.len()), (CursorVerdict::Ok, 0));
     let keep = Keep { events: Some(10), ..Keep::default() };
     while journal.retain(&key(), keep, Timestamp::UNIX_EPOCH).await.unwrap().rest == Rest::More {}
     let next = journal.append(&key(), fence, vec![draft(Class::Delta, "next")]).await.unwrap();

@@ -14,13 +14,13 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-use super::server::ServerPhase;
+use super::server::ShutdownStage;
 
 /// Listener for connections.
 #[derive(Debug)]
 pub(super) struct ScriptListener {
     pub(super) listener: TcpListener,
-    pub(super) phase: watch::Receiver<ServerPhase>,
+    pub(super) phase: watch::Receiver<ShutdownStage>,
 }
 
 /// Handle that closes one connection without writing another byte.
@@ -56,7 +56,7 @@ impl Listener for ScriptListener {
         let mut phase = self.phase.clone();
         let over = async move {
             // An error means that the server itself is gone.
-            let _gone = phase.wait_for(|phase| *phase == ServerPhase::Over).await.map(drop);
+            let _gone = phase.wait_for(|phase| *phase == ShutdownStage::Over).await.map(drop);
         };
         (Connection { stream, closer: ConnectionCloser::default(), over: Some(Box::pin(over)) }, addr)
     }

@@ -27,7 +27,7 @@ use crate::script::Script;
 pub struct Server {
     addr: SocketAddr,
     shared: Shared,
-    phase: watch::Sender<ServerPhase>,
+    phase: watch::Sender<ShutdownStage>,
     serving: JoinHandle<io::Result<()>>,
 }
 
@@ -82,7 +82,7 @@ pub enum StartError {
 
 /// Phase of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ServerPhase {
+pub(super) enum ShutdownStage {
     Open,
     /// New requests are refused; responses may finish.
     Closing,
@@ -115,12 +115,12 @@ impl Server {
 
         let state = PlayState::new(script, settings.seed, Box::new(log));
         let shared = Shared { state: Arc::new(Mutex::new(state)), bodies: settings.bodies };
-        let (phase, mut watched) = watch::channel(ServerPhase::Open);
+        let (phase, mut watched) = watch::channel(ShutdownStage::Open);
         let listener = ScriptListener { listener, phase: watched.clone() };
         let service = router(shared.clone()).into_make_service_with_connect_info::<ConnectionCloser>();
         let closing = async move {
             // An error means that the server was dropped, which closes it too.
-            let _gone = watched.wait_for(|phase| *phase != ServerPhase::Open).await.map(drop);
+            let _gone = watched.wait_for(|phase| *phase != ShutdownStage::Open).await.map(drop);
         };
         let serving = axum::serve(listener, service).with_graceful_shutdown(closing);
         Ok(Server { addr, shared, phase, serving: tokio::spawn(serving.into_future()) })
@@ -143,10 +143,10 @@ impl Server {
 
     /// Refuses new requests, gives responses half a second to finish, and returns the report.
     pub async fn stop(mut self) -> Report {
-        self.phase.send_replace(ServerPhase::Closing);
+        self.phase.send_replace(ShutdownStage::Closing);
         let wait = Duration::from_millis(STOP_WAIT_MS);
         if timeout(wait, &mut self.serving).await.is_err() {
-            self.phase.send_replace(ServerPhase::Over);
+            self.phase.send_replace(ShutdownStage::Over);
             // Connections end by themselves now; a connection that hangs does not delay the stop.
             let _late = timeout(wait, &mut self.serving).await.map(drop);
         }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 use tidings_api::{ArchiveItem, ArchiveList, ArchiveRestored, Code};
 use tidings_transcript::archive::Manifest;
-use tidings_transcript::retention::Retention;
+use tidings_transcript::cleanup_period::CleanupPeriod;
 use tidings_transcript::roots::SessionFiles;
 
 use super::{Archive, failed, is_due, margin};
@@ -20,7 +20,7 @@ impl Archive {
         let mut copies = self.copies(caller)?;
         let on_disk = self.on_disk()?;
         let ids: HashSet<&str> = on_disk.iter().map(|session| session.id.as_str()).collect();
-        let retention = Retention::of(&self.config_dir);
+        let retention = CleanupPeriod::of(&self.config_dir);
         // Sessions of other folders are not counted either.
         let waiting = if caller.folders.is_empty() {
             let due = on_disk.iter().filter(|session| is_due(session, retention, now.into()));

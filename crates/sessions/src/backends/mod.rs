@@ -18,7 +18,7 @@ use tidings_protocol::control::SlashCommand;
 pub(crate) use self::acp_agent::{AcpAgent, refusal_of_agent};
 pub(crate) use self::claude_code::{ClaudeCode, EFFORT};
 
-use super::entry::{Entry, Memory};
+use super::live_session::{LiveSession, Memory};
 use super::settings::Queued;
 use crate::Error;
 use crate::text::Way;
@@ -151,7 +151,7 @@ impl Memory {
     }
 }
 
-impl Entry {
+impl LiveSession {
     /// Refuses an action that the session's backend does not offer.
     pub(crate) fn check_offered(&self, capability: SessionCapability) -> Result<(), Error> {
         let offer = self.memory().offer();

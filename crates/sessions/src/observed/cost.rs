@@ -2,7 +2,7 @@
 
 use tidings_transcript::cost::{Prices, RunningCost};
 
-use crate::entry::{Change, Entry};
+use crate::live_session::{Change, LiveSession};
 use crate::settings::SessionSettings;
 
 /// The cost of the entries that processes outside of this server wrote.
@@ -37,7 +37,7 @@ impl ObservedCost {
     }
 
     /// Stores the sum, if it has changed. Turns of this server's own agents count as their agents report.
-    pub(super) async fn store(&mut self, entry: &Entry) {
+    pub(super) async fn store(&mut self, entry: &LiveSession) {
         if !std::mem::take(&mut self.has_changed) {
             return;
         }

@@ -9,8 +9,8 @@ use std::time::Instant;
 use tidings_transcript::running::RunningCli;
 
 use super::{ObservedProcess, WAITING};
-use crate::entry::Entry;
 use crate::limits::{DIALOG_AFTER, SCREEN_AFTER};
+use crate::live_session::LiveSession;
 
 /// The word for a screen that is no question: that of `/usage`, or a choice such as that of `/model`.
 const SCREEN: &str = "dialog open";
@@ -60,7 +60,7 @@ impl ObservedProcess {
     }
 
     /// Compares the dialog with the requests of the session, and returns what it waits for.
-    pub(super) fn look_at_dialog(&self, entry: &Entry) -> Option<String> {
+    pub(super) fn look_at_dialog(&self, entry: &LiveSession) -> Option<String> {
         let (has_requests, is_turn_open) = {
             let memory = entry.memory();
             (!memory.permissions.is_empty() || !memory.questions.is_empty(), memory.is_turn_open)

@@ -17,11 +17,11 @@ use tokio::time::Instant;
 use super::cost::ObservedCost;
 use super::rejections::Rejections;
 use super::{IDLE, ObservedProcess};
-use crate::entry::{Change as RowChange, Entry};
 use crate::limits::{
     CALLS_BYTES_MAX, FOLLOW_EVERY, FOLLOW_IDLE_EVERY, FOLLOW_PAUSE, FOLLOWED_BYTES_MAX,
     FOLLOWED_LINES_WAITING, IDLE_AFTER,
 };
+use crate::live_session::{Change as RowChange, LiveSession};
 use crate::settings::SessionSettings;
 use crate::starting::launch::ENTRYPOINT;
 
@@ -61,7 +61,7 @@ struct FollowedLine {
 /// Follows the files of a session until its process is over.
 pub(super) async fn follow(
     process: Arc<ObservedProcess>,
-    entry: Arc<Entry>,
+    entry: Arc<LiveSession>,
     cli_session: String,
     config_dir: PathBuf,
     known: Known,
@@ -262,7 +262,7 @@ fn file_bytes(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |found| found.len())
 }
 
-impl Entry {
+impl LiveSession {
     /// Forgets the process after its end.
     async fn stop_observing(&self, process: &Arc<ObservedProcess>) {
         self.drop_typed().await;

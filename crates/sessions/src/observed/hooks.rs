@@ -125,7 +125,7 @@ impl Sessions {
         message: HookMessage,
     ) -> Result<Option<HeldRequest>, Error> {
         let HookMessage { input, env } = message;
-        let _turn = self.0.observed.hooks.lock().await;
+        let _lock = self.0.observed.hooks.lock().await;
         let process = self.process_of_hook(&sender, &input.session_id).await?;
         if !process.has_hooks.swap(true, Ordering::Relaxed) {
             let entry = self.active_session(&process.key).await?.entry;

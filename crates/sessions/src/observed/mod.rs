@@ -45,7 +45,7 @@ use self::process_check::HookSenders;
 use self::second_writer::ProcessId;
 use self::steering::Steering;
 use super::Sessions;
-use super::entry::Entry;
+use super::live_session::LiveSession;
 use super::settings::FollowedFile;
 use crate::Error;
 use crate::limits::{FOLLOW_EVERY, FOLLOW_PAUSE};
@@ -66,7 +66,7 @@ pub(super) struct ObservedProcesses {
     /// Processes that are not observed: their folders are kept out.
     refused: Mutex<HashSet<ProcessId>>,
     /// Processes that have opened a session beside this server's agent.
-    second_writers: Mutex<HashMap<ProcessId, Arc<Entry>>>,
+    second_writers: Mutex<HashMap<ProcessId, Arc<LiveSession>>>,
     growing: Mutex<GrowingFiles>,
     /// Serializes the end of processes whose sessions are taken over.
     taking_over: tokio::sync::Mutex<()>,
@@ -227,7 +227,7 @@ impl Sessions {
     }
 }
 
-impl Entry {
+impl LiveSession {
     /// Refuses an action that only this server's own agent can carry out.
     pub(super) fn check_hosted(&self) -> Result<(), Error> {
         let observed = self.memory().observed.clone();

@@ -14,7 +14,7 @@ use tidings_transcript::running::RunningCli;
 
 use super::Sessions;
 use crate::Error;
-use crate::entry::{Entry, Memory};
+use crate::live_session::{LiveSession, Memory};
 use crate::running::actor::Actor;
 use crate::settings::FollowedFile;
 use crate::starting::launch;
@@ -35,7 +35,7 @@ pub(crate) struct AgentClaim {
 impl Sessions {
     /// Has the agent of a session end, since another process has opened the session. Users are warned at
     /// once, and once.
-    pub(super) async fn yield_to(&self, process: &RunningCli, entry: &Arc<Entry>) -> Result<(), Error> {
+    pub(super) async fn yield_to(&self, process: &RunningCli, entry: &Arc<LiveSession>) -> Result<(), Error> {
         let id = (process.pid, process.session_id.clone());
         if self.second_writers().insert(id, Arc::clone(entry)).is_some() {
             return Ok(());
@@ -68,7 +68,7 @@ impl Sessions {
         }
     }
 
-    fn second_writers(&self) -> MutexGuard<'_, HashMap<ProcessId, Arc<Entry>>> {
+    fn second_writers(&self) -> MutexGuard<'_, HashMap<ProcessId, Arc<LiveSession>>> {
         self.0.observed.second_writers.lock()
     }
 }
@@ -88,11 +88,11 @@ impl Actor {
 }
 
 /// The start of an agent: no process is observed meanwhile.
-pub(crate) struct StartingAgent(Arc<Entry>);
+pub(crate) struct StartingAgent(Arc<LiveSession>);
 
 impl StartingAgent {
     /// Begins a start, unless the session is open elsewhere.
-    pub(crate) fn begin(entry: &Arc<Entry>) -> Result<Self, Error> {
+    pub(crate) fn begin(entry: &Arc<LiveSession>) -> Result<Self, Error> {
         entry.check_hosted()?;
         let mut memory = entry.memory();
         memory.claim.is_starting = memory.observed.is_none();
@@ -124,7 +124,7 @@ impl Memory {
     }
 }
 
-impl Entry {
+impl LiveSession {
     /// Warns that another process writes the file of this session.
     async fn warn_second_writer(&self, pid: u32) -> Result<(), Error> {
         tracing::warn!(session = %self.key, pid, "a second process has opened this session");

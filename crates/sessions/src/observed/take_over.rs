@@ -10,16 +10,16 @@ use tidings_transcript::running::{self, RunningCli};
 
 use super::{ObservedProcess, Sessions, WAITING, place};
 use crate::Error;
-use crate::entry::Entry;
 use crate::limits::{FOLLOW_PAUSE, TAKE_OVER_WAIT};
+use crate::live_session::LiveSession;
 use crate::starting::agent_slots::AgentSlot;
 use crate::starting::writer;
 
 impl Sessions {
     /// Ends the idle process that holds a session in a terminal. All of its events are stored afterwards.
     /// Returns the slot for the agent that continues the session.
-    pub(crate) async fn end_in_terminal(&self, entry: &Arc<Entry>) -> Result<AgentSlot, Error> {
-        let _turn = self.0.observed.taking_over.lock().await;
+    pub(crate) async fn end_in_terminal(&self, entry: &Arc<LiveSession>) -> Result<AgentSlot, Error> {
+        let _lock = self.0.observed.taking_over.lock().await;
         let process = entry.memory().observed.clone().ok_or_else(not_in_terminal)?;
         let Some(config_dir) = entry.config_dir.clone() else { return Err(not_in_terminal()) };
         process.check_place()?;
@@ -51,7 +51,7 @@ impl Sessions {
 impl Sessions {
     /// Refuses to end a process if the agent that would continue its session could not start: its folder is
     /// not allowed, or Claude Code is missing or too old.
-    async fn check_successor(&self, entry: &Entry) -> Result<(), Error> {
+    async fn check_successor(&self, entry: &LiveSession) -> Result<(), Error> {
         entry.check_folders(&self.config().roots)?;
         let program = match self.config().program(false) {
             Some(program) => program.to_owned(),
@@ -142,7 +142,7 @@ impl ObservedProcess {
     }
 }
 
-impl Entry {
+impl LiveSession {
     /// Refuses to end a process one of whose requests is open: a sub-agent may ask while its session is idle.
     fn check_no_requests(&self) -> Result<(), Error> {
         let memory = self.memory();

@@ -19,8 +19,8 @@ use super::growing::session_of;
 use super::steering::{self, Steering};
 use super::{ObservedProcess, origin};
 use crate::active::ActiveSession;
-use crate::entry::Change;
 use crate::limits::{FIRST_SEARCH_WAIT, FOLLOW_PAUSE, PROCESSES_EVERY};
+use crate::live_session::Change;
 use crate::running::sink::{EventSource, JournalSink};
 use crate::settings::SessionSettings;
 use crate::starting::launch::ENTRYPOINT;
@@ -124,7 +124,7 @@ impl Sessions {
     /// Observes new processes, and notes changes of known ones.
     pub(super) async fn look_for_processes(&self) -> Result<(), Error> {
         let Some(config_dir) = self.config_dir_to_observe() else { return Ok(()) };
-        let _turn = self.0.observed.searching.lock().await;
+        let _lock = self.0.observed.searching.lock().await;
         let folder = config_dir.clone();
         let listed = tokio::task::spawn_blocking(move || running::list(&folder)).await;
         let running = listed.unwrap_or_default();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tidings_agent::UiMessage;
 use tidings_api::{Code, Snapshot, Subscribed};
 use tidings_journal::broadcast::SubscribeOptions;
-use tidings_journal::snapshot::{Budget, ConversationSnapshot, take_snapshot};
+use tidings_journal::snapshot::{ConversationSnapshot, SnapshotBudget, take_snapshot};
 use tidings_journal::{Event, Key, Max};
 
 use crate::limits::{SNAPSHOT_READ_BYTES_MAX, SNAPSHOT_RESULT_BYTES_MAX};
@@ -27,7 +27,7 @@ impl Sessions {
         let permit = Arc::clone(&self.0.snapshots).acquire_owned().await.map_err(lost)?;
         let read = self.newest(&key, session.head).await?;
         let is_all = read.first().is_none_or(|event| event.cursor.seq <= session.floor);
-        let budget = Budget { events_max, bytes_max, result_bytes_max: SNAPSHOT_RESULT_BYTES_MAX };
+        let budget = SnapshotBudget { events_max, bytes_max, result_bytes_max: SNAPSHOT_RESULT_BYTES_MAX };
         // It takes a while for a long conversation, and must not block the runtime.
         let work = move || {
             // The permit is released when the work is done, also if the caller is gone.
@@ -66,7 +66,7 @@ impl Sessions {
 }
 
 /// The snapshot, and the times of its events.
-fn build(events: &[Arc<Event>], budget: Budget) -> (ConversationSnapshot, Vec<String>) {
+fn build(events: &[Arc<Event>], budget: SnapshotBudget) -> (ConversationSnapshot, Vec<String>) {
     let shown = events.iter().filter(|event| event.kind.as_str() != FRAME);
     let messages = shown.filter_map(|event| {
         let message: UiMessage = serde_json::from_slice(&event.body).ok()?;

@@ -31,9 +31,9 @@ impl Sessions {
         let state = self.view(&subscribed.session);
         let response = Subscribed {
             verdict: match subscribed.verdict {
-                journal::Verdict::Ok => Verdict::Ok,
-                journal::Verdict::Gap => Verdict::Gap,
-                journal::Verdict::Reset => Verdict::Reset,
+                journal::CursorVerdict::Ok => Verdict::Ok,
+                journal::CursorVerdict::Gap => Verdict::Gap,
+                journal::CursorVerdict::Reset => Verdict::Reset,
             },
             from: subscribed.from.to_string(),
             head: subscribed.head.to_string(),

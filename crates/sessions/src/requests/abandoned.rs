@@ -12,7 +12,7 @@ use tidings_journal::AskId;
 use tidings_protocol::ui::{AnsweredBy, InteractionResolved, PermissionResolved, RequestOutcome, Resolution};
 use tokio::time::Instant;
 
-use crate::entry::Entry;
+use crate::live_session::LiveSession;
 use crate::requests::asks::{PendingRequest, pending_request};
 use crate::requests::{policy, stored_answer};
 use crate::{Error, Sessions};
@@ -28,7 +28,7 @@ pub(crate) fn watch(sessions: &Sessions) {
         loop {
             tokio::time::sleep(after / 4).await;
             let Some(sessions) = shared.upgrade().map(Sessions) else { return };
-            let waiting: Vec<Arc<Entry>> = {
+            let waiting: Vec<Arc<LiveSession>> = {
                 let used = sessions.active();
                 let entries = used.values().map(|used| &used.entry);
                 entries.filter(|entry| entry.is_abandoned()).map(Arc::clone).collect()
@@ -45,7 +45,7 @@ pub(crate) fn watch(sessions: &Sessions) {
     }));
 }
 
-impl Entry {
+impl LiveSession {
     /// True if a request is open, no client that could answer is subscribed, and the policy can decide
     /// without.
     fn is_abandoned(&self) -> bool {
@@ -88,7 +88,7 @@ impl Entry {
         resolved.by = Some("policy".to_owned());
         resolved.rule = Some(rule.clone());
         resolved.reason = reason;
-        let _turn = self.answers.lock().await;
+        let _lock = self.answers.lock().await;
         let open = self.ask(&AskId::new(id)?).await?;
         if let Some(PendingRequest::Permission(shown)) =
             open.and_then(|ask| pending_request(&ask, self.handle))
@@ -108,7 +108,7 @@ impl Entry {
         let id = key.tool_use_id.as_str();
         let mut resolved = InteractionResolved::new(self.handle, id, Resolution::Denied);
         resolved.by = Some("policy".to_owned());
-        let _turn = self.answers.lock().await;
+        let _lock = self.answers.lock().await;
         let kept = serde_json::to_string(&resolved.answer).unwrap_or_default();
         let by = AnsweredBy::Rule(UNATTENDED_RULE.to_owned());
         if self.settle_by(id, kept, by.clone(), resolved.into()).await? {

@@ -16,8 +16,8 @@ use tidings_protocol::json::Json;
 use tidings_protocol::ui::{AnsweredBy, InteractionResolved, PermissionResolved, RequestOutcome, Resolution};
 
 use crate::capabilities::{self, Bypass};
-use crate::entry::Entry;
 use crate::limits::{RULE_CHECKS_MAX, RULE_EVERY};
+use crate::live_session::LiveSession;
 use crate::requests::asks::{
     ApprovalEffects, PendingRequest, audit, outcome_name, pending_request, resolution,
 };
@@ -37,7 +37,7 @@ pub(super) struct PreparedAnswer {
     was_open: bool,
 }
 
-impl Entry {
+impl LiveSession {
     /// Answers a permission request. The first answer counts; later ones fail with the first.
     pub(crate) async fn answer_permission(
         &self,
@@ -50,7 +50,7 @@ impl Entry {
         answer.message = answer.message.map(|text| self.admit_answer(caller, &text)).transpose()?;
         let client_id = command_ids::optional_stored_id(caller, answer.client_id.as_deref())?;
         let id = AskId::new(tool_use_id)?;
-        let _turn = self.answers.lock().await;
+        let _lock = self.answers.lock().await;
         self.settle_closed_dialog(tool_use_id).await;
         let ask = self.ask(&id).await?;
         let digest = ask.as_ref().and_then(|ask| ask.digest.clone());
@@ -268,7 +268,7 @@ impl Entry {
             Ok(Reply::new(reply.question_id, words.collect::<Result<Vec<_>, Error>>()?))
         };
         let replies: Vec<Reply> = answer.answers.into_iter().map(reply).collect::<Result<_, Error>>()?;
-        let _turn = self.answers.lock().await;
+        let _lock = self.answers.lock().await;
         self.settle_closed_dialog(tool_use_id).await;
         let ask = self.ask(&id).await?;
         if ask.as_ref().is_some_and(|ask| ask.kind != "question") {

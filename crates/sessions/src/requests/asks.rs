@@ -14,8 +14,8 @@ use tidings_protocol::ui::{
     PermissionResolved, PermissionScope, QuestionDetails, RequestOutcome, Resolution,
 };
 
-use crate::entry::Entry;
 use crate::limits::AUDIT_RULE_CHARS;
+use crate::live_session::LiveSession;
 
 /// The body of an ask's row: everything that a user needs to decide.
 #[derive(Debug, Serialize, Deserialize)]
@@ -196,7 +196,7 @@ pub fn outcome_name(resolution: Resolution) -> &'static str {
 }
 
 /// The line of the audit log about the outcome of an ask. The journal adds the digest and the latency.
-pub(crate) fn audit(entry: &Entry, id: &str, event: &UiMessage, device: Option<&str>) -> AuditDraft {
+pub(crate) fn audit(entry: &LiveSession, id: &str, event: &UiMessage, device: Option<&str>) -> AuditDraft {
     let (by, rule, scope) = match event {
         UiMessage::PermissionResolved(resolved) => {
             (resolved.by.clone(), resolved.rule.clone(), resolved.scope.clone())

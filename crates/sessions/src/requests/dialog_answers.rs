@@ -12,11 +12,11 @@ use tidings_protocol::ui::{AnsweredBy, PermissionResolved, Resolution};
 
 use super::answers::PreparedAnswer;
 use super::asks::{audit, outcome_name, resolution, resolved};
-use crate::entry::Entry;
+use crate::live_session::LiveSession;
 use crate::observed::ObservedProcess;
 use crate::{Caller, Error};
 
-impl Entry {
+impl LiveSession {
     /// Answers a request of an observed session, and stores the answer that its dialog took.
     pub(super) async fn answer_dialog(
         &self,

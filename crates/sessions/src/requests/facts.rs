@@ -5,7 +5,7 @@ use std::path::Path;
 use tidings_agent::permissions::{SessionFacts, SessionFolder, SessionKind};
 
 use crate::Config;
-use crate::entry::Memory;
+use crate::live_session::Memory;
 
 /// The facts about a session that this server drives. Its folder is the one that the server starts the agent
 /// in, so that it is known before the agent says anything, and after a restart of the server.

@@ -9,10 +9,10 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::backends::{Backend, PromptOutcome};
-use crate::entry::{Change, Entry};
 #[cfg(unix)]
 use crate::hosts::FoundHost;
 use crate::limits::RETRY_WHEN_FULL;
+use crate::live_session::{Change, LiveSession};
 use crate::running::prompt::prompt;
 use crate::running::turn_time::TurnTime;
 use crate::settings::{Queued, SessionSettings};
@@ -35,7 +35,7 @@ pub(crate) enum ActorCommand {
 }
 
 pub(crate) struct Actor {
-    pub(crate) entry: Arc<Entry>,
+    pub(crate) entry: Arc<LiveSession>,
     pub(crate) config: Arc<Config>,
     pub(crate) commands: mpsc::Receiver<ActorCommand>,
     /// Time of the last activity.

@@ -6,7 +6,7 @@ use tidings_api::{Code, CreateSession, Policy};
 
 use crate::backends::Backend as _;
 use crate::capabilities::{self, Capability};
-use crate::entry::{Entry, Memory};
+use crate::live_session::{LiveSession, Memory};
 use crate::requests::policy;
 use crate::text::{self, DeliveredText, Denies, TextTarget, Way};
 use crate::{Caller, Config, Error, Sessions};
@@ -25,7 +25,7 @@ impl Sessions {
     pub(crate) async fn admit_text(
         &self,
         caller: &Caller,
-        entry: &Entry,
+        entry: &LiveSession,
         text: &str,
     ) -> Result<DeliveredText, Error> {
         let before_start = self.way_before_start(entry.memory().settings.launch.demo);
@@ -97,7 +97,7 @@ impl TextFacts {
     }
 }
 
-impl Entry {
+impl LiveSession {
     /// Decides about a text beside prompts: the reason of a denial, an answer to a question, a comment.
     pub(crate) fn admit_answer(&self, caller: &Caller, text: &str) -> Result<String, Error> {
         let folder = self.memory().row.cwd.clone();

@@ -4,7 +4,7 @@ use tidings_agent::UiMessage;
 use tidings_api::{QueueState, ServerPhase};
 use tidings_protocol::ui::{Role, SessionPhase, SessionStateChanged, TurnId, TurnResult, UserPrompt};
 
-use crate::entry::Change;
+use crate::live_session::Change;
 use crate::settings::SessionSettings;
 use crate::surviving::after_limit::is_reached;
 

@@ -9,8 +9,8 @@ use tokio::sync::oneshot;
 
 use crate::agent_options::chosen;
 use crate::backends::{Backend, Setting, capability_of};
-use crate::entry::Change;
 use crate::limits::{COMMAND_WAIT, FULL_COMMAND_WAIT};
+use crate::live_session::Change;
 use crate::running::actor::{Actor, ActorCommand};
 use crate::running::command_ids;
 use crate::settings::{Launch, SessionSettings};

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use sha2::{Digest as _, Sha256};
 use tidings_agent::UiMessage;
-use tidings_journal::{ClientId, Draft};
+use tidings_journal::{ClientId, EventDraft};
 
 /// Ids and offsets for the events of one step.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl EventIds {
         EventIds { end: None, last: events.len().saturating_sub(1), prefix, seen: HashMap::new() }
     }
 
-    pub(crate) fn assign(&mut self, mut draft: Draft, index: usize) -> Draft {
+    pub(crate) fn assign(&mut self, mut draft: EventDraft, index: usize) -> EventDraft {
         draft.host_offset = self.end.filter(|_| index == self.last);
         if let Some(prefix) = &self.prefix {
             let digest = Sha256::digest(&draft.body);

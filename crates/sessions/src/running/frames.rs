@@ -5,9 +5,9 @@ use std::sync::Arc;
 use tidings::Event;
 use tidings_agent::AgentSession;
 use tidings_api::Code;
-use tidings_journal::{Class, ClientId, Draft, Kind};
+use tidings_journal::{Class, ClientId, EventDraft, Kind};
 
-use crate::entry::Entry;
+use crate::live_session::LiveSession;
 use crate::settings::SessionSettings;
 use crate::{Error, Sessions};
 
@@ -15,13 +15,13 @@ use crate::{Error, Sessions};
 pub const FRAME: &str = "frame";
 
 /// Stores the lines of an agent until it ends. The agent waits for that, so nothing piles up.
-pub(crate) fn keep(entry: &Arc<Entry>, agent: &AgentSession) {
+pub(crate) fn keep(entry: &Arc<LiveSession>, agent: &AgentSession) {
     let mut frames = agent.client().follow();
     let entry = Arc::clone(entry);
     drop(tokio::spawn(async move {
         while let Some(event) = frames.next().await {
             let Event::Frame { frame, end, .. } = event else { continue };
-            let mut draft = Draft::new(Class::Delta, entry.clock.now(), Kind::fixed(FRAME), frame.raw());
+            let mut draft = EventDraft::new(Class::Delta, entry.clock.now(), Kind::fixed(FRAME), frame.raw());
             // A line that is read again after a crash is detected by its id.
             draft.client_id =
                 entry.spool_offset(end).and_then(|end| ClientId::new(format!("frame:{end}")).ok());

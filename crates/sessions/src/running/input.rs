@@ -5,11 +5,11 @@ use std::sync::Arc;
 use serde::Serialize;
 use tidings_agent::UiMessage;
 use tidings_api::{Accepted, Code, INPUT_BYTES_MAX, Input, QueueState, QueuedInput, Scope, ServerPhase};
-use tidings_journal::{ClientId, Cursor, Draft, Key, Max, Novelty};
+use tidings_journal::{ClientId, Cursor, EventDraft, Key, Max, Novelty};
 use tidings_protocol::ui::{PromptDropped, PromptQueued, Role, TurnId};
 
-use crate::entry::{Change, Entry};
 use crate::limits::{QUEUE_BYTES_MAX, QUEUE_MAX, TURN_MAX};
+use crate::live_session::{Change, LiveSession};
 use crate::running::commands::{accepted, at_cursor};
 use crate::running::{command_ids, prompt};
 use crate::settings::{Queued, SessionSettings};
@@ -146,7 +146,7 @@ pub(crate) enum PromptReceiver {
     Terminal,
 }
 
-fn check_session(input: &Input, entry: &Entry) -> Result<(), Error> {
+fn check_session(input: &Input, entry: &LiveSession) -> Result<(), Error> {
     if input.session_id.is_some_and(|id| id != entry.handle) {
         let message = "The address and `session_id` name different sessions";
         return Err(Error::new(Code::Invalid, message, "leave `session_id` out"));
@@ -176,7 +176,7 @@ fn bytes_of(what: &impl Serialize) -> usize {
     serde_json::to_vec(what).map_or(usize::MAX, |bytes| bytes.len())
 }
 
-impl Entry {
+impl LiveSession {
     pub(crate) async fn enqueue(
         &self,
         sender: Sender<'_>,
@@ -250,7 +250,7 @@ impl Entry {
         self.change(drop_it).await.map(drop)
     }
 
-    fn dropped(&self, queued: &Queued, why: String) -> Draft {
+    fn dropped(&self, queued: &Queued, why: String) -> EventDraft {
         let mut dropped = PromptDropped::new(self.handle, queued.id.as_str());
         dropped.turn_id = Some(queued.turn_id);
         dropped.reason = Some(why);

@@ -7,12 +7,14 @@ use tidings_agent::fold::EXITED;
 use tidings_agent::sink::SendError;
 use tidings_agent::{EventSink, UiMessage};
 use tidings_api::Notice;
-use tidings_journal::{AskId, Draft, ErrorKind, JournalError, NewAsk, Novelty, Settle, Settlement, Stored};
+use tidings_journal::{
+    AskId, ErrorKind, EventDraft, JournalError, NewAsk, Novelty, Settle, Settlement, Stored,
+};
 use tidings_protocol::ui::SessionPhase;
 
 use crate::Error;
-use crate::entry::{Change, Entry};
 use crate::limits::{LAST_LINE_CHARS, RETRY_WHEN_FULL};
+use crate::live_session::{Change, LiveSession};
 use crate::requests::asks::{
     AskBody, PendingRequest, ask_body_json, ask_of, audit, mark_interrupted, mark_lost, outcome_name,
     pending_request, resolution, resolved,
@@ -23,14 +25,14 @@ use crate::running::mode_guard::ReportedMode;
 
 /// Stores the events of one session. The agent waits until they are stored, so nothing piles up.
 #[derive(Debug, Clone)]
-pub(crate) struct JournalSink(pub(crate) Arc<Entry>, pub(crate) EventSource);
+pub(crate) struct JournalSink(pub(crate) Arc<LiveSession>, pub(crate) EventSource);
 
 /// The meaning of the positions that come with events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EventSource {
     /// Offsets of an agent's output.
     Output,
-    /// Positions in the files of an observed session, as [`Entry::note_followed`] knows them.
+    /// Positions in the files of an observed session, as [`LiveSession::note_followed`] knows them.
     Files,
 }
 
@@ -115,7 +117,7 @@ impl JournalSink {
         self.append(&mut plain).await
     }
 
-    async fn append(&self, drafts: &mut Vec<Draft>) -> Result<(), Error> {
+    async fn append(&self, drafts: &mut Vec<EventDraft>) -> Result<(), Error> {
         if drafts.is_empty() {
             return Ok(());
         }
@@ -125,7 +127,7 @@ impl JournalSink {
     }
 
     /// Stores an event that changes the row of the session.
-    async fn change(&self, event: &UiMessage, draft: Draft) -> Result<(), Error> {
+    async fn change(&self, event: &UiMessage, draft: EventDraft) -> Result<(), Error> {
         let entry = &*self.0;
         let (closing, is_turn_open) = {
             let mut memory = entry.memory();
@@ -256,7 +258,7 @@ impl JournalSink {
     async fn open(
         &self,
         event: &UiMessage,
-        draft: Draft,
+        draft: EventDraft,
         rest: &[UiMessage],
         before: &[UiMessage],
     ) -> Result<(), Error> {
@@ -303,7 +305,7 @@ impl JournalSink {
     }
 
     /// Settles an ask. A user's answer is stored already.
-    async fn settle(&self, event: &UiMessage, draft: Draft) -> Result<(), Error> {
+    async fn settle(&self, event: &UiMessage, draft: EventDraft) -> Result<(), Error> {
         let entry = &*self.0;
         let Some((id, outcome)) = resolved(event) else { return Ok(()) };
         let observed = entry.memory().observed.clone();
@@ -330,7 +332,7 @@ impl JournalSink {
     }
 }
 
-impl Entry {
+impl LiveSession {
     /// Forgets a settled ask and sends a notice.
     pub(crate) fn settled(&self, id: &str, outcome: &str) {
         self.forget(id);
@@ -347,7 +349,7 @@ impl Entry {
 
 /// Retries a call until the disk has room; meanwhile the agent waits.
 async fn retry_while_full<'a, T>(
-    mut call: impl FnMut() -> tidings_journal::Call<'a, T>,
+    mut call: impl FnMut() -> tidings_journal::JournalCall<'a, T>,
 ) -> Result<T, JournalError> {
     loop {
         match call().await {

@@ -10,7 +10,7 @@ use tidings_api::{Code, ServerPhase};
 use tidings_journal::Session;
 
 use crate::backends::{AcpAgent, Backend, ClaudeCode, refusal_of_agent};
-use crate::entry::{Change, Entry};
+use crate::live_session::{Change, LiveSession};
 use crate::observed::StartingAgent;
 use crate::running::actor::Actor;
 use crate::running::frames;
@@ -22,7 +22,7 @@ use crate::surviving;
 use crate::text::Denies;
 use crate::{Config, Error, paths};
 
-impl Entry {
+impl LiveSession {
     /// Refuses an agent in a folder that is not allowed any more, or was replaced since the session was
     /// created.
     pub(crate) fn check_folders(&self, roots: &[PathBuf]) -> Result<(), Error> {

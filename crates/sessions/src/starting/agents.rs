@@ -18,8 +18,8 @@ use tokio::sync::{Semaphore, oneshot};
 
 use super::launch::ENTRYPOINT;
 use crate::backends::Backend;
-use crate::entry::Entry;
 use crate::limits::{AGENT_LIST_BYTES_MAX, AGENT_LIST_EXIT, AGENT_LIST_WAIT, AGENT_LISTS_AT_ONCE};
+use crate::live_session::LiveSession;
 use crate::{Caller, Config, Error, Sessions};
 
 /// State about other agents that outlives their sessions.
@@ -61,7 +61,7 @@ impl Sessions {
     /// The models and modes that an agent offered last; empty before its first start.
     pub async fn choices_of_agent(&self, backend: &str) -> Result<ModelList, Error> {
         self.config().agent(backend)?;
-        let of_it = |entry: &Entry| entry.memory().settings.launch.backend.as_deref() == Some(backend);
+        let of_it = |entry: &LiveSession| entry.memory().settings.launch.backend.as_deref() == Some(backend);
         let running = {
             let active = self.active();
             active.values().filter(|used| of_it(&used.entry)).find_map(|used| used.entry.agent())

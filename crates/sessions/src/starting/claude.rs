@@ -8,7 +8,7 @@ use tidings_api::{MetaClaude, ModelChoice};
 use tidings_journal::Key;
 use tidings_protocol::TESTED_CLAUDE_CODE;
 
-use crate::entry::Entry;
+use crate::live_session::LiveSession;
 use crate::{Error, Sessions};
 
 /// Other versions that were compared with the tested one, oldest first: those in the titles of `docs/drift`,
@@ -67,7 +67,7 @@ impl Sessions {
 
     /// The available models, as listed by a running agent, or by the last one that ran.
     pub(crate) fn models(&self) -> Vec<ModelChoice> {
-        let of_claude = |entry: &Entry| entry.memory().settings.launch.backend.is_none();
+        let of_claude = |entry: &LiveSession| entry.memory().settings.launch.backend.is_none();
         let active = self.active();
         let agents: Vec<_> = active
             .values()

@@ -7,7 +7,7 @@ use tidings_agent::UiMessage;
 use tidings_agent::fold::FoldOptions;
 use tidings_agent::history::replay_session;
 use tidings_api::{Code, Totals};
-use tidings_journal::{Class, Draft, Session};
+use tidings_journal::{Class, EventDraft, Session};
 use tidings_protocol::ui::{Role, SubAgentEnded, SubAgentOutcome};
 use tidings_transcript::cache::Cache;
 use tidings_transcript::cost::{Ledger, Money, Prices};
@@ -17,8 +17,8 @@ use tidings_transcript::roots::{Roots, SessionFiles, SessionScan};
 use tidings_transcript::session::Session as OnDisk;
 use tokio::sync::mpsc;
 
-use crate::entry::{Change, Entry, draft};
 use crate::limits::{IMPORTED_BYTES_MAX, IMPORTED_PORTION_EVENTS, IMPORTED_PORTIONS_WAITING};
+use crate::live_session::{Change, LiveSession, draft};
 use crate::reading::changed_inputs::ChangedInputs;
 use crate::settings::{SessionSettings, last_prompt_line};
 use crate::{Caller, Error};
@@ -66,7 +66,7 @@ pub(crate) enum Continuation {
     Forked,
 }
 
-impl Entry {
+impl LiveSession {
     /// Appends the history of a session on disk: all of it, or the newest part if it is longer than the
     /// limit. It is read and stored portion by portion.
     pub(crate) async fn import_history(
@@ -155,7 +155,7 @@ fn read_history(
     handle: i64,
     now: jiff::Timestamp,
     bytes_max: usize,
-    mut store: impl FnMut(Vec<Draft>) -> bool,
+    mut store: impl FnMut(Vec<EventDraft>) -> bool,
 ) -> Result<ImportedHistory, Error> {
     let wrong = |error: tidings_transcript::Error| Error::new(Code::Internal, error.to_string(), "");
     let session = OnDisk::open(files).map_err(wrong)?;
@@ -173,7 +173,7 @@ fn read_history(
         for event in changed.insert(events.to_vec(), handle) {
             past.note(&event);
             // It is on disk already, so it need not be durable before it is published.
-            let draft = Draft { class: Class::Delta, ..draft(&event, last_at) };
+            let draft = EventDraft { class: Class::Delta, ..draft(&event, last_at) };
             if surplus > 0 {
                 surplus = surplus.saturating_sub(draft.body.len());
                 continue;
@@ -193,7 +193,7 @@ fn read_history(
     // Nothing of the session runs any more: its file has no end of what was running when its process ended.
     for agent in &past.running {
         let ended = SubAgentEnded::new(handle, agent.as_str(), SubAgentOutcome::Stopped);
-        portion.push(Draft { class: Class::Delta, ..draft(&ended.into(), last_at) });
+        portion.push(EventDraft { class: Class::Delta, ..draft(&ended.into(), last_at) });
     }
     if !portion.is_empty() && !store(portion) {
         return Ok(past);

@@ -9,9 +9,9 @@ use tidings::{SessionHolder, SessionLock};
 use tidings_api::Code;
 
 use crate::Error;
-use crate::entry::Entry;
 #[cfg(unix)]
 use crate::hosts::FoundHost;
+use crate::live_session::LiveSession;
 use crate::running::actor::Actor;
 use crate::starting::launch;
 
@@ -28,7 +28,7 @@ pub(crate) async fn check_free(config_dir: Option<&Path>, cli_session: &str) -> 
     holder_of(config_dir, cli_session).await.map_or(Ok(()), |holder| Err(holder.refusal().into()))
 }
 
-impl Entry {
+impl LiveSession {
     /// Refuses a prompt for an agent that could not be started, since another process writes the session.
     pub(crate) async fn check_free(&self) -> Result<(), Error> {
         if self.memory().has_agent() {

@@ -14,9 +14,9 @@ use tidings_journal::AskId;
 use tidings_protocol::ui::{AnsweredBy, RequestOutcome};
 
 use crate::Error;
-use crate::entry::{Change, Entry};
 use crate::hosts::{AttachedHost, FoldState, FoldStore, FoundHost};
 use crate::limits::REPEATED_REQUEST_WAIT;
+use crate::live_session::{Change, LiveSession};
 use crate::requests::stored_answer;
 use crate::running::actor::Actor;
 use crate::settings::{Queued, SessionSettings};
@@ -110,7 +110,7 @@ impl Actor {
     }
 }
 
-impl Entry {
+impl LiveSession {
     fn handed(&self) -> Vec<Queued> {
         let memory = self.memory();
         memory.settings.queue.iter().filter(|queued| queued.state == QueueState::Handed).cloned().collect()
@@ -153,7 +153,7 @@ impl Entry {
 
 /// Sends the agent the answers that it has not received: those given before the server died, or before the
 /// request was repeated.
-async fn resend_answers(entry: Arc<Entry>, hosted: AttachedHost) {
+async fn resend_answers(entry: Arc<LiveSession>, hosted: AttachedHost) {
     for question in hosted.handle.open_questions() {
         let Some(id) = call(question) else { continue };
         let Ok(ask) = AskId::new(&id) else { continue };
@@ -177,7 +177,7 @@ async fn resend_answers(entry: Arc<Entry>, hosted: AttachedHost) {
     }
 }
 
-impl Entry {
+impl LiveSession {
     /// True if the agent waits for the answer to a request.
     fn awaits(&self, id: &str) -> bool {
         let key = AskKey::new(self.handle, id);

@@ -10,8 +10,8 @@ use tidings_api::{Code, Input};
 use tidings_protocol::ui::{RateLimit, TurnResult};
 
 use crate::active::Admission;
-use crate::entry::{Change, Entry};
 use crate::limits::{CONTINUE_CHECK_EVERY, CONTINUE_DELAY};
+use crate::live_session::{Change, LiveSession};
 use crate::running::input::{PromptReceiver, Sender};
 use crate::settings::SessionSettings;
 use crate::text::{DeliveredText, Meaning};
@@ -111,7 +111,7 @@ pub(crate) fn watch(sessions: &Sessions) {
             tokio::time::sleep(CONTINUE_CHECK_EVERY).await;
             let Some(sessions) = shared.upgrade().map(Sessions) else { return };
             let now = sessions.config().clock.now();
-            let due: Vec<Arc<Entry>> = {
+            let due: Vec<Arc<LiveSession>> = {
                 let used = sessions.active();
                 let entries = used.values().map(|used| &used.entry);
                 entries.filter(|entry| entry.is_limit_over(now)).map(Arc::clone).collect()
@@ -124,7 +124,7 @@ pub(crate) fn watch(sessions: &Sessions) {
 }
 
 impl Sessions {
-    async fn continue_session(&self, entry: &Entry) {
+    async fn continue_session(&self, entry: &LiveSession) {
         if *self.0.opening.lock().await == Admission::Closed {
             return;
         }
@@ -142,7 +142,7 @@ impl Sessions {
     }
 }
 
-impl Entry {
+impl LiveSession {
     fn is_limit_over(&self, now: Timestamp) -> bool {
         let memory = self.memory();
         let is_due = memory.settings.after_limit.continues_at().is_some_and(|at| at <= now);

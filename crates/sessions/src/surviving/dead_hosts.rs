@@ -11,15 +11,15 @@ use tidings_api::{Code, ServerPhase};
 use tidings_journal::SessionName;
 use tidings_protocol::ui::UiMessage;
 
-use crate::entry::Entry;
 use crate::hosts::{FoldState, FoundHost};
 use crate::limits::SPOOL_READ_BYTES;
+use crate::live_session::LiveSession;
 use crate::running::sink::{EventSource, JournalSink};
 use crate::{Error, Sessions};
 
 impl Sessions {
     /// Stores the output of a session's agents that was not stored when their hosts died.
-    pub(crate) async fn store_last_output(&self, entry: &Arc<Entry>, hosts: &[FoundHost]) {
+    pub(crate) async fn store_last_output(&self, entry: &Arc<LiveSession>, hosts: &[FoundHost]) {
         let Some(keeper) = &self.config().hosts else { return };
         let mut hosts: Vec<&FoundHost> = hosts.iter().filter(|found| found.folder.has_spool()).collect();
         hosts.sort_by_key(|found| found.base);
@@ -40,7 +40,7 @@ impl Sessions {
     }
 }
 
-impl Entry {
+impl LiveSession {
     async fn store_last_output(self: &Arc<Self>, found: &FoundHost) -> Result<(), Error> {
         let kept = FoldState::read(&found.folder, self.handle).map_err(|error| unreadable(&error))?;
         let remains = found.folder.remains().map_err(|error| unreadable(&error))?;

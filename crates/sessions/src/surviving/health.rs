@@ -5,19 +5,19 @@ use std::sync::{Arc, Weak};
 use tidings::transport::Health;
 use tidings_agent::UiMessage;
 
-use crate::entry::{Change, Entry};
 use crate::hosts::AttachedHost;
 use crate::limits::{HEALTH_CHECK_EVERY, HEALTH_CHECK_WAIT};
+use crate::live_session::{Change, LiveSession};
 
 /// Checks the host of a session periodically, as long as the session has this host.
-pub(crate) fn watch(entry: &Arc<Entry>) {
+pub(crate) fn watch(entry: &Arc<LiveSession>) {
     let host = entry.memory().host.clone();
     if let Some(host) = host {
         drop(tokio::spawn(check_periodically(Arc::downgrade(entry), host)));
     }
 }
 
-async fn check_periodically(entry: Weak<Entry>, host: AttachedHost) {
+async fn check_periodically(entry: Weak<LiveSession>, host: AttachedHost) {
     loop {
         tokio::time::sleep(HEALTH_CHECK_EVERY).await;
         let health = host.handle.health(HEALTH_CHECK_WAIT).await;
@@ -33,7 +33,7 @@ async fn check_periodically(entry: Weak<Entry>, host: AttachedHost) {
     }
 }
 
-impl Entry {
+impl LiveSession {
     fn is_kept_by(&self, host: &AttachedHost) -> bool {
         self.memory().host.as_ref().is_some_and(|kept| kept.folder == host.folder)
     }

@@ -18,10 +18,10 @@ use tokio::sync::oneshot;
 
 #[cfg(unix)]
 use crate::active::{ActiveSession, Deliver};
-use crate::entry::{Change, Entry};
 #[cfg(unix)]
 use crate::hosts::{FoundHost, Hosts};
 use crate::limits::{FIRST_PROMPT_EVENTS_MAX, ROOM_EVERY};
+use crate::live_session::{Change, LiveSession};
 use crate::requests::asks::audit;
 use crate::running::actor::ActorCommand;
 use crate::settings::SessionSettings;
@@ -83,7 +83,7 @@ impl Sessions {
 
     /// Delivers prompts that an earlier server had accepted, as soon as there are slots for their agents.
     /// Running agents have theirs.
-    fn deliver_in_turn(&self, waiting: Vec<Arc<Entry>>) {
+    fn deliver_in_turn(&self, waiting: Vec<Arc<LiveSession>>) {
         let shared = Arc::downgrade(&self.0);
         drop(tokio::spawn(async move {
             for entry in waiting {
@@ -99,7 +99,7 @@ impl Sessions {
     }
 
     /// Delivers the queue of a session, if there is a slot for its agent.
-    async fn deliver_if_room(&self, entry: &Entry) -> bool {
+    async fn deliver_if_room(&self, entry: &LiveSession) -> bool {
         // The session may have been deleted since, and the server may be stopping.
         if !self.active().contains_key(&entry.key) {
             return true;
@@ -225,7 +225,7 @@ fn was_running(row: &Session) -> bool {
     matches!(view::phase(&row.state), Starting | Idle | Running | NeedsYou) || settings.has_handed()
 }
 
-impl Entry {
+impl LiveSession {
     fn has_waiting(&self) -> bool {
         self.memory().settings.has_waiting()
     }

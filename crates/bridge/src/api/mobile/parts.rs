@@ -80,13 +80,13 @@ mod tests {
     use tidings_protocol::ui::UiMessage;
 
     use super::*;
-    use tidings_journal::{Class, Cursor, Draft, Epoch, Kind};
+    use tidings_journal::{Class, Cursor, Epoch, EventDraft, Kind};
 
     #[test]
     fn k31_the_messages_of_a_long_event_are_made_a_few_at_a_time_and_are_the_same() {
         let content = "é".repeat(1 << 20);
         let body = serde_json::to_vec(&UiMessage::Display { content, session_id: 1 }).unwrap();
-        let draft = Draft::new(Class::Delta, Timestamp::UNIX_EPOCH, Kind::new("Display").unwrap(), body);
+        let draft = EventDraft::new(Class::Delta, Timestamp::UNIX_EPOCH, Kind::new("Display").unwrap(), body);
         let event = Event::of(&draft, Cursor::new(Epoch::from_random(1), 7));
         let (mut all, mut parted) = (Vec::new(), Vec::new());
         MobileTranslator::default().translate(&event, &mut all);

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use tidings_journal::broadcast::Broadcast;
-use tidings_journal::{Class, Cursor, Draft, Epoch, Event, Key, Kind, MemoryJournal, NewSession, Opening};
+use tidings_journal::{
+    Class, Cursor, Epoch, Event, EventDraft, Key, Kind, MemoryJournal, NewSession, Opening,
+};
 use tidings_protocol::mobile::{MobileMessage, SessionResumeMessage};
 use tidings_protocol::ui::UiMessage;
 use tidings_sessions::{Config, Sessions};
@@ -17,10 +19,10 @@ use super::super::wire::DialectTranslator;
 use crate::api::Api;
 use crate::stories::Author;
 
-fn draft(message: &UiMessage, at: Timestamp) -> Draft {
+fn draft(message: &UiMessage, at: Timestamp) -> EventDraft {
     let body = serde_json::to_value(message).unwrap();
     let kind = body.as_object().unwrap().keys().next().unwrap().clone();
-    Draft::new(Class::Delta, at, Kind::new(kind).unwrap(), body.to_string().into_bytes())
+    EventDraft::new(Class::Delta, at, Kind::new(kind).unwrap(), body.to_string().into_bytes())
 }
 
 fn cases(normal: u64) -> u64 {

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use tidings_api::{Attachment, Code, Snapshot, WholeCall, WholePrompt};
 use tidings_journal::limits::LIST_MAX;
-use tidings_journal::{Cursor, Event, Key, Max, Page, Verdict};
+use tidings_journal::{Cursor, CursorVerdict, Event, Key, Max, Page};
 use tidings_sessions::reading::attachments::AttachmentSource;
 use tidings_sessions::running::frames::FRAME;
 use tidings_sessions::{Caller, Error};
@@ -85,7 +85,7 @@ pub(crate) async fn get_history(
         }
         (None, Some(after)) => {
             let page = journal.read(&key, Some(after.parse()?), max).await?;
-            if page.verdict != Verdict::Ok {
+            if page.verdict != CursorVerdict::Ok {
                 let hint = "leave `after` out to get the newest events";
                 return Err(Error::new(
                     Code::Gone,

@@ -213,7 +213,7 @@ pub(crate) async fn get_diff(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tidings_journal::{Class, Cursor, Draft, Epoch, Kind};
+    use tidings_journal::{Class, Cursor, Epoch, EventDraft, Kind};
 
     #[test]
     fn commands_are_those_that_the_agent_named_last() {
@@ -232,7 +232,7 @@ mod tests {
         for (kind, body, count) in cases {
             let at = jiff::Timestamp::UNIX_EPOCH;
             let whole = format!(r#"{{"{kind}":{body}}}"#);
-            let draft = Draft::new(Class::Durable, at, Kind::new(kind).unwrap(), whole.into_bytes());
+            let draft = EventDraft::new(Class::Durable, at, Kind::new(kind).unwrap(), whole.into_bytes());
             let event = Event::of(&draft, Cursor::new(Epoch::from_random(1), 1));
             assert_eq!(commands_of(&event).map(|commands| commands.len()), count, "{body}");
         }
@@ -242,7 +242,7 @@ mod tests {
     fn p42_internal_commands_are_not_listed() {
         let body = r#"{"SettingsChanged":{"session_id":1,"slash_commands":["compact","__remote-workflow"]}}"#;
         let kind = Kind::new("SettingsChanged").unwrap();
-        let draft = Draft::new(Class::Durable, jiff::Timestamp::UNIX_EPOCH, kind, body.as_bytes());
+        let draft = EventDraft::new(Class::Durable, jiff::Timestamp::UNIX_EPOCH, kind, body.as_bytes());
         let event = Event::of(&draft, Cursor::new(Epoch::from_random(1), 1));
         assert_eq!(commands_of(&event).unwrap(), ["compact"]);
     }

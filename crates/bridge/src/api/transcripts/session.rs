@@ -7,7 +7,7 @@ use serde::Deserialize;
 use tidings_agent::fold::FoldOptions;
 use tidings_agent::history::replay_session;
 use tidings_api::{Code, Transcript, TranscriptBranch, TranscriptBranches, TranscriptEvents};
-use tidings_journal::snapshot::{Budget, ConversationSnapshot, SnapshotBuilder};
+use tidings_journal::snapshot::{ConversationSnapshot, SnapshotBudget, SnapshotBuilder};
 use tidings_protocol::ui::UiMessage;
 use tidings_sessions::reading::changed_inputs::ChangedInputs;
 use tidings_sessions::starting::import::listed;
@@ -119,7 +119,7 @@ fn read(
         Results::Whole => (TRANSCRIPT_WHOLE_PAGE_BYTES_MAX, usize::MAX),
     };
     let events_max = query.limit.unwrap_or(LIST_DEFAULT).clamp(1, SNAPSHOT_EVENTS_MAX);
-    let mut compactor = SnapshotBuilder::new(Budget { events_max, bytes_max, result_bytes_max });
+    let mut compactor = SnapshotBuilder::new(SnapshotBudget { events_max, bytes_max, result_bytes_max });
     let mut times = Vec::new();
     let each = |events: &[UiMessage], at: Option<Timestamp>| {
         for event in changed.insert(events.to_vec(), 0) {

@@ -8,9 +8,9 @@ use axum::extract::State;
 use jiff::Timestamp;
 use tidings_api::{Code, TranscriptSummary};
 use tidings_sessions::{Caller, Error};
+use tidings_transcript::cleanup_period::CleanupPeriod;
 use tidings_transcript::cost::{CostBy, Ledger, Prices, Query};
 use tidings_transcript::list::{self, ListFilter};
-use tidings_transcript::retention::Retention;
 use tidings_transcript::roots::SessionFiles;
 
 use super::unlisted::{self, ReportedCosts};
@@ -47,7 +47,7 @@ pub(crate) async fn transcript_summary(State(api): State<Api>, caller: Caller) -
         if cost.is_none() {
             store.count_in_background();
         }
-        let retention = store.settings().map_or(Retention::DEFAULT, |folder| Retention::of(&folder));
+        let retention = store.settings().map_or(CleanupPeriod::DEFAULT, |folder| CleanupPeriod::of(&folder));
         let next_week = SystemTime::from(now.timestamp()).checked_add(WEEK);
         let goes = |session: &&SessionFiles| {
             let until = session.modified().and_then(|modified| retention.until(modified));

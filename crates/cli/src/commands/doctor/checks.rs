@@ -12,7 +12,7 @@ use tidings_commands::sessions::RootArgs;
 use tidings_journal::{JOURNAL_FILE, SqliteJournal};
 use tidings_protocol::TESTED_CLAUDE_CODE;
 use tidings_transcript::ErrorKind;
-use tidings_transcript::retention::Retention;
+use tidings_transcript::cleanup_period::CleanupPeriod;
 use tidings_transcript::roots::Roots;
 use uuid::Uuid;
 
@@ -213,7 +213,7 @@ fn sessions(config: &Path) -> DoctorCheck {
 /// Reports after how many days Claude Code deletes sessions.
 fn cleanup(config: &Path) -> DoctorCheck {
     let check = DoctorCheck::useful("cleanup");
-    let Retention { days, configured } = Retention::of(config);
+    let CleanupPeriod { days, configured } = CleanupPeriod::of(config);
     let found = format!("sessions are deleted after {}", human::plural(days, "day"));
     let keep = "`tidings sessions archive` keeps copies";
     match (days, configured) {

@@ -25,7 +25,7 @@ use super::audit_key;
 use super::open::{self, OpenJournal};
 use super::pending_deltas::PendingDeltas;
 use crate::limits::{CHECKPOINT_BYTES, WRITER_QUEUE_MAX, WRITER_ROOM_BYTES_MAX, WRITER_ROOM_UNIT};
-use crate::{Draft, Fence, JournalError, Key, Stored, Tap};
+use crate::{EventDraft, Fence, JournalError, Key, Stored, Tap};
 
 mod checkpoint;
 mod job;
@@ -182,7 +182,7 @@ impl Writer {
         &self,
         key: &Key,
         fence: Fence,
-        drafts: &[Draft],
+        drafts: &[EventDraft],
     ) -> Option<Result<Vec<Stored>, JournalError>> {
         let mut state = self.state.try_lock()?;
         let state = state.as_mut()?;

@@ -17,7 +17,7 @@ use crate::sqlite::mark::Mark;
 use crate::sqlite::pending_deltas::PendingDeltas;
 use crate::sqlite::tally::{self, SharedTally};
 use crate::sqlite::{open, sweep};
-use crate::{AuditKey, Class, Commit, Draft, ErrorKind, Fence, JournalError, Key, Loss, Stored, Tap};
+use crate::{AuditKey, Class, Commit, ErrorKind, EventDraft, Fence, JournalError, Key, Loss, Stored, Tap};
 
 /// Pages that the logged deltas take at most: their bytes, and a few pages for each of them.
 const DELTAS_PAGES: i64 = 8192;
@@ -59,7 +59,7 @@ impl WriterState {
         &mut self,
         key: &Key,
         fence: Fence,
-        drafts: &[Draft],
+        drafts: &[EventDraft],
     ) -> Option<Result<Vec<Stored>, JournalError>> {
         // Work that was left half done is rolled back by the next commit.
         if !self.conn.is_autocommit() {

@@ -11,13 +11,13 @@ use tokio::time::Instant;
 use super::{BUSY, IDLE, ObservedProcess, Steering, unreachable};
 use crate::Error;
 use crate::backends::{Backend, PromptOutcome};
-use crate::entry::{Change, Entry};
 use crate::limits::{TYPED_SHOWN_WITHIN, TYPING_EVERY};
+use crate::live_session::{Change, LiveSession};
 use crate::observed::dialog;
 use crate::settings::{Queued, SessionSettings};
 
 /// Types the prompts of the queue, one after the other, until the process is over.
-pub(in crate::observed) async fn deliver(process: Arc<ObservedProcess>, entry: Arc<Entry>) {
+pub(in crate::observed) async fn deliver(process: Arc<ObservedProcess>, entry: Arc<LiveSession>) {
     let mut idle_since: Option<Instant> = None;
     while !process.state().is_over {
         let is_empty = entry.memory().settings.queue.iter().all(|queued| !queued.typed);
@@ -36,7 +36,7 @@ pub(in crate::observed) async fn deliver(process: Arc<ObservedProcess>, entry: A
 /// `idle_since` is the time since which the CLI is idle although a prompt was typed.
 async fn step(
     process: &ObservedProcess,
-    entry: &Entry,
+    entry: &LiveSession,
     idle_since: &mut Option<Instant>,
 ) -> Result<(), Error> {
     let now = entry.described_now(process).await;
@@ -91,7 +91,7 @@ async fn probe(steering: &Steering) -> Option<TypingOutcome> {
     steering.prompt("", "").await.ok()
 }
 
-impl Entry {
+impl LiveSession {
     /// The process as it describes itself now.
     async fn described_now(&self, process: &ObservedProcess) -> Option<RunningCli> {
         let (config_dir, pid) = (self.config_dir.clone()?, process.running.pid);

@@ -22,7 +22,7 @@ use self::tmux::TmuxPane;
 use super::{BUSY, IDLE, ObservedProcess, Sessions};
 use crate::Error;
 use crate::backends::Backend;
-use crate::entry::Entry;
+use crate::live_session::LiveSession;
 use crate::running::commands::at_cursor;
 
 /// The way in which keys reach the process.
@@ -92,7 +92,7 @@ impl ObservedProcess {
 
 impl Sessions {
     /// Interrupts the turn of a session that runs in a terminal; `None` if this server runs the agent.
-    pub(crate) async fn interrupt_typed(&self, entry: &Entry) -> Result<Option<Accepted>, Error> {
+    pub(crate) async fn interrupt_typed(&self, entry: &LiveSession) -> Result<Option<Accepted>, Error> {
         let observed = entry.memory().observed.clone();
         let Some(process) = observed else { return Ok(None) };
         if process.steering.is_none() {
@@ -125,7 +125,7 @@ impl Sessions {
     }
 }
 
-impl Entry {
+impl LiveSession {
     /// Checks a prompt for a session that runs in a terminal. Returns the process that it is typed into, or
     /// none if this server runs the agent.
     pub(crate) fn check_typed(&self, input: &Input) -> Result<Option<Arc<ObservedProcess>>, Error> {

@@ -11,7 +11,8 @@ use tidings_agent::{Clock, PermissionRegistry, Setup, UiMessage, UserInteraction
 use tidings_api::{Delivery, Notice, QueueState, ServerPhase, SessionView};
 use tidings_journal::broadcast::Broadcast;
 use tidings_journal::{
-    Class, ClientId, Draft, EventForms, Fence, Journal, Key, Kind, Novelty, Session, SessionChange, Stored,
+    Class, ClientId, EventDraft, EventForms, Fence, Journal, Key, Kind, Novelty, Session, SessionChange,
+    Stored,
 };
 use tokio::sync::{Notify, broadcast};
 
@@ -32,7 +33,7 @@ use crate::hosts::AttachedHost;
 use crate::trust::Trust;
 
 /// One session in use.
-pub(super) struct Entry {
+pub(super) struct LiveSession {
     pub(super) key: Key,
     pub(super) handle: i64,
     pub(super) fence: Fence,
@@ -108,10 +109,10 @@ pub(super) struct Change {
     pub(super) cli_session: Option<String>,
     pub(super) title: Option<String>,
     pub(super) labels: Option<BTreeMap<String, String>>,
-    pub(super) event: Option<Draft>,
+    pub(super) event: Option<EventDraft>,
 }
 
-impl Entry {
+impl LiveSession {
     pub(super) fn new(
         row: Session,
         fence: Fence,
@@ -123,7 +124,7 @@ impl Entry {
     ) -> Self {
         let settings = SessionSettings::parse(&row.settings);
         let followed = settings.followed.clone();
-        Entry {
+        LiveSession {
             key: row.key.clone(),
             handle: view::number(row.handle),
             fence,
@@ -200,7 +201,7 @@ impl Entry {
         &self,
         edit: impl FnOnce(&mut SessionSettings, &Session) -> Result<Change, Error>,
     ) -> Result<(SessionView, Option<Stored>), Error> {
-        let _turn = self.changes.lock().await;
+        let _lock = self.changes.lock().await;
         let (mut settings, row) = {
             let memory = self.memory();
             let followed = memory.followed.clone();
@@ -248,11 +249,15 @@ impl Entry {
     }
 
     /// An offset of the agent's output, as the journal counts them for the session. None without a host.
+    #[cfg(unix)]
     pub(super) fn spool_offset(&self, end: Option<u64>) -> Option<u64> {
-        #[cfg(unix)]
-        return self.memory().host.as_ref().and_then(|host| Some(host.base + end?));
-        #[cfg(not(unix))]
-        None.or(end).filter(|_| false)
+        self.memory().host.as_ref().and_then(|host| Some(host.base + end?))
+    }
+
+    /// Only agents with a host have offsets.
+    #[cfg(not(unix))]
+    pub(super) fn spool_offset(&self, _end: Option<u64>) -> Option<u64> {
+        None
     }
 
     /// The parts that every agent of the session shares: its policy, its registries and the server's limits.
@@ -271,13 +276,13 @@ impl Entry {
     }
 
     /// A draft of an event.
-    pub(super) fn draft(&self, event: &UiMessage) -> Draft {
+    pub(super) fn draft(&self, event: &UiMessage) -> EventDraft {
         draft(event, self.clock.now())
     }
 
     /// A durable draft, with the id of a client's command.
-    pub(super) fn draft_of(&self, event: &UiMessage, client_id: Option<ClientId>) -> Draft {
-        let draft = Draft { class: Class::Durable, ..self.draft(event) };
+    pub(super) fn draft_of(&self, event: &UiMessage, client_id: Option<ClientId>) -> EventDraft {
+        let draft = EventDraft { class: Class::Durable, ..self.draft(event) };
         match client_id {
             Some(id) => draft.with_client_id(id),
             None => draft,
@@ -388,18 +393,18 @@ impl Memory {
 }
 
 /// A draft of an event. Deltas that the final message repeats may be lost with the power.
-pub(super) fn draft(event: &UiMessage, at: jiff::Timestamp) -> Draft {
+pub(super) fn draft(event: &UiMessage, at: jiff::Timestamp) -> EventDraft {
     let body = serde_json::to_vec(event).unwrap_or_default();
     if !event.is_delta() {
-        return Draft::new(Class::Durable, at, Kind::fixed(event.name()), body);
+        return EventDraft::new(Class::Durable, at, Kind::fixed(event.name()), body);
     }
     // Subscribers merge deltas; the clone is small, and spares each of them decoding it.
     let forms = EventForms::of(event.clone());
-    Draft { forms, ..Draft::new(Class::Delta, at, Kind::fixed(event.name()), body) }
+    EventDraft { forms, ..EventDraft::new(Class::Delta, at, Kind::fixed(event.name()), body) }
 }
 
-impl fmt::Debug for Entry {
+impl fmt::Debug for LiveSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Entry").field("key", &self.key).finish_non_exhaustive()
+        f.debug_struct("LiveSession").field("key", &self.key).finish_non_exhaustive()
     }
 }

@@ -6,16 +6,16 @@ use std::time::{Duration, SystemTime};
 
 /// The period for which Claude Code keeps sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Retention {
+pub struct CleanupPeriod {
     /// Days after the last change.
     pub days: u64,
     /// True if the period comes from the settings, false for the default.
     pub configured: bool,
 }
 
-impl Retention {
+impl CleanupPeriod {
     /// The default of Claude Code.
-    pub const DEFAULT: Retention = Retention { days: 30, configured: false };
+    pub const DEFAULT: CleanupPeriod = CleanupPeriod { days: 30, configured: false };
 
     /// Reads `cleanupPeriodDays` from the settings in a configuration folder.
     ///
@@ -29,7 +29,7 @@ impl Retention {
             let settings: serde_json::Value = serde_json::from_str(&text).ok()?;
             settings.get("cleanupPeriodDays")?.as_u64()
         });
-        days.map_or(Self::DEFAULT, |days| Retention { days, configured: true })
+        days.map_or(Self::DEFAULT, |days| CleanupPeriod { days, configured: true })
     }
 
     /// Earliest time at which a file last changed at `modified` may be deleted; `None` if the calendar does

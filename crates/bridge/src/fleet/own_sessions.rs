@@ -6,9 +6,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use parking_lot::Mutex;
 use tidings_fleet::limits::{UNIT_BYTES_MAX, UNIT_EVENTS_MAX};
-use tidings_fleet::{Call, FleetError, Source, SourcePage, UnitEvent};
+use tidings_fleet::{FleetCall, FleetError, SessionSource, SourcePage, UnitEvent};
 use tidings_journal::limits::LIST_MAX;
-use tidings_journal::{Class, Cursor, Epoch, ErrorKind, Event, JournalError, Key, Max, Verdict};
+use tidings_journal::{Class, Cursor, CursorVerdict, Epoch, ErrorKind, Event, JournalError, Key, Max};
 use tidings_sessions::Sessions;
 
 use super::row::TravellingRow;
@@ -87,9 +87,9 @@ impl OwnSessions {
             return Ok(None);
         }
         let (page, session) = (resumed.page, resumed.session);
-        let restart = after.is_none() || page.verdict == Verdict::Reset;
+        let restart = after.is_none() || page.verdict == CursorVerdict::Reset;
         let from = match (page.verdict, after) {
-            (Verdict::Ok, Some(after)) => after.seq,
+            (CursorVerdict::Ok, Some(after)) => after.seq,
             _ => page.floor - 1,
         };
         let last = page.events.last().map_or(from, |event| event.cursor.seq);
@@ -112,8 +112,8 @@ impl OwnSessions {
     }
 }
 
-impl Source for OwnSessions {
-    fn sessions(&self) -> Call<'_, Vec<String>> {
+impl SessionSource for OwnSessions {
+    fn sessions(&self) -> FleetCall<'_, Vec<String>> {
         Box::pin(async move {
             let (mut all, mut after) = (Vec::new(), None);
             loop {
@@ -131,7 +131,7 @@ impl Source for OwnSessions {
         })
     }
 
-    fn read<'a>(&'a self, session: &'a str, after: Option<(u64, u64)>) -> Call<'a, Option<SourcePage>> {
+    fn read<'a>(&'a self, session: &'a str, after: Option<(u64, u64)>) -> FleetCall<'a, Option<SourcePage>> {
         Box::pin(async move {
             let key = Key::new(session).map_err(|error| local(&error))?;
             let after = after.map(|(epoch, seq)| Cursor::new(Epoch::from_random(epoch), seq));
