@@ -54,7 +54,7 @@ impl Adapter {
         let own = text(call, "toolCallId").to_owned();
         let options = items(params, "options").to_vec();
         if self.turn.as_ref().is_none_or(|turn| turn.is_cancelled) || self.asks.len() >= ASKS_MAX {
-            return self.answer_agent(&id, &outcome(None));
+            return self.answer_agent(&id, &response(None));
         }
         let mut fields = call.clone();
         // The state of a call is not part of a request about it.
@@ -62,7 +62,7 @@ impl Adapter {
         self.update_call(&fields);
         self.show_call(&own);
         let Some(call) = self.turn.as_mut().and_then(|turn| turn.calls.get_mut(&own)) else {
-            return self.answer_agent(&id, &outcome(None));
+            return self.answer_agent(&id, &response(None));
         };
         call.times_asked += 1;
         // The host is asked about the call as it is now, although it may have been shown in an earlier state.
@@ -106,10 +106,13 @@ impl Adapter {
         text(params, "message").clone_into(&mut request.message);
         request.mode = Some(text(params, "mode").into());
         request.requested_schema = Some(Json::from(&params["requestedSchema"]));
+        request.url = params["url"].as_str().map(str::to_owned);
+        request.elicitation_id = params["elicitationId"].as_str().map(str::to_owned);
         // Members without a value are written, too.
         request.extra.insert("message", &String::new());
-        request.extra.insert("url", &params["url"]);
-        request.extra.insert("elicitation_id", &params["elicitationId"]);
+        for member in ["url", "elicitation_id"] {
+            request.extra.insert(member, &Value::Null);
+        }
         self.ask(Ask { id, subject: Subject::Form }, request);
     }
 
@@ -131,34 +134,28 @@ impl Adapter {
     /// The host has answered a request.
     pub(super) fn host_answered(&mut self, request_id: &str, outcome: ControlOutcome) {
         let Some(Ask { id, subject }) = self.asks.remove(request_id) else { return };
-        let ControlOutcome::Success(answer) = outcome else {
-            return self.take_answer(&id, subject, &Success::default());
+        // Anything but a clear permission is a denial.
+        let answer = match outcome {
+            ControlOutcome::Success(answer) => answer,
+            _ => Success::default(),
         };
-        self.take_answer(&id, subject, &answer);
-    }
-
-    /// Takes the body of an answer. Anything but a clear permission is a denial.
-    fn take_answer(&mut self, id: &Id, subject: Subject, answer: &Success) {
-        if subject == Subject::Form {
-            return self.answer_agent(id, &form_answer(answer));
-        }
         let decision = answer.reply::<CanUseTool>().unwrap_or_else(|_| PermissionResult::deny(""));
         match subject {
             Subject::Call { call, tool, options } => {
                 let chosen = self.chosen(&call, &tool, &options, &decision);
-                self.answer_agent(id, &outcome(chosen));
+                self.answer_agent(&id, &response(chosen));
             }
             Subject::Write { tool_use_id, tool, request } => {
-                if self.may_perform(id, &tool_use_id, &tool, &decision) {
+                if self.may_perform(&id, &tool_use_id, &tool, &decision) {
                     self.out.push(Effect::WriteFile(request));
                 }
             }
             Subject::Terminal { tool_use_id, tool, request } => {
-                if self.may_perform(id, &tool_use_id, &tool, &decision) {
+                if self.may_perform(&id, &tool_use_id, &tool, &decision) {
                     self.out.push(Effect::Terminal(request));
                 }
             }
-            Subject::Form => {}
+            Subject::Form => self.answer_agent(&id, &form_answer(&answer)),
         }
         if matches!(decision, PermissionResult::Deny(deny) if deny.interrupt == Some(true)) {
             self.cancel_turn();
@@ -259,7 +256,7 @@ impl Adapter {
         for request in open {
             if let Some(ask) = self.cancel_ask(&request) {
                 match &ask.subject {
-                    Subject::Call { .. } => self.answer_agent(&ask.id, &outcome(None)),
+                    Subject::Call { .. } => self.answer_agent(&ask.id, &response(None)),
                     Subject::Form => self.answer_agent(&ask.id, &ElicitationAnswer::cancel()),
                     Subject::Write { .. } | Subject::Terminal { .. } => {
                         let error = RpcError::new(RpcError::CANCELLED, "The turn was cancelled", "");
@@ -295,8 +292,8 @@ fn option<'a>(options: &'a [Value], kind: &str) -> Option<&'a Value> {
     options.iter().find(|option| text(option, "kind") == kind && option["optionId"].is_string())
 }
 
-/// The answer that chooses an option, or none.
-fn outcome(chosen: Option<&Value>) -> acp::RequestPermissionResponse {
+/// The response that chooses an option, or none.
+fn response(chosen: Option<&Value>) -> acp::RequestPermissionResponse {
     acp::RequestPermissionResponse::new(match chosen {
         Some(option) => {
             let id = text(option, "optionId").to_owned();
