@@ -127,3 +127,15 @@ fn unknown_requests_get_an_error() {
     assert_eq!(wire.response(4)["error"]["code"], -32602);
     assert!(wire.other.is_empty());
 }
+
+/// A host would wait for ever.
+#[test]
+fn a_control_request_that_does_not_fit_is_refused() {
+    let mut wire = Wire::open();
+    let request = json!({"subtype": "cancel_async_message", "message_uuid": 7});
+    wire.host(&json!({"type": "control_request", "request_id": "c", "request": request}));
+    let response = &wire.host.last().unwrap()["response"];
+    assert_eq!((&response["subtype"], &response["request_id"]), (&json!("error"), &json!("c")));
+    assert_eq!(response["error_code"], "invalid_request");
+    assert!(response["error"].as_str().unwrap().contains("message_uuid"), "{response}");
+}
