@@ -3,8 +3,8 @@
 //! Every node is the owner of its sessions, and its journal is the source of truth. A [`Replicator`]
 //! publishes the events of a node's sessions in signed [`Unit`]s, and a [`Consumer`] hands the units of all
 //! other nodes to the caller, verified and in order. [`Roster`] holds the state that all nodes share:
-//! members, heartbeats, devices, and the [`RosterLease`] of each session that another node continues. [`Commands`]
-//! sends signed requests to the owner of a session.
+//! members, heartbeats, devices, and the [`RosterLease`] of each session that another node continues.
+//! [`Commands`] sends signed requests to the owner of a session.
 //!
 //! The crate is the only one that names NATS, and it knows nothing of HTTP and of sessions.
 

@@ -15,8 +15,8 @@
 //! - [`list`] lists sessions with the details that stand at either end of their files.
 //! - [`manage`] lists, reads, renames, forks and deletes sessions as the official SDKs do.
 //! - [`agents`] reads the sessions of Codex, Gemini CLI and opencode.
-//! - [`all_files`] lists all files of a session; [`du`] measures them, [`cleanup_period`] computes when Claude
-//!   Code will delete them, [`prune`] removes them.
+//! - [`all_files`] lists all files of a session; [`du`] measures them, [`cleanup_period`] computes when
+//!   Claude Code will delete them, [`prune`] removes them.
 #![cfg_attr(feature = "archive", doc = "- [`archive`] keeps compressed copies.")]
 #![cfg_attr(feature = "index", doc = "- [`index`] makes searching tens of gigabytes quick.")]
 //!

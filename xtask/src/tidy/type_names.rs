@@ -19,18 +19,15 @@ const ALTERNATIVES: &[&str] = &["Fleet", "FleetArgs", "Forwarded", "KeyReader", 
 
 /// Names that several crates export, each for its own idea. The list only gets shorter: a new type has a name
 /// of its own.
-const SHARED: &[&str] = &[
-    "Action", "Agent", "AgentOutput", "AnsweredBy", "Archive", "Ask", "BatchAnswer", "Block", "Blocks",
-    "ChangedInputs", "Choice", "Content", "Conversation", "Cursor", "Delivery", "DenyAll", "Details",
-    "Dialect", "Emit", "Entry", "ErrorKind", "Event", "Exit", "Failure", "Finding", "Format", "Ids",
-    "Input", "Kind", "Lane", "Line", "Lines", "ListedSession", "Memory", "MemoryStore", "Message",
-    "News", "Notification", "Novelty", "Opaque", "Origin", "Page", "Peer", "PermissionAsk", "Plan",
-    "Process", "Progress", "ProgressSource", "Prompt", "PushKeys", "Query", "Reach", "Refused",
-    "Replay", "Reply", "Report", "Request", "Response", "Role", "Rule", "Scope", "Script", "Server",
-    "Session", "SessionState", "SessionStatus", "Sessions", "Settings", "Setup", "Signal",
-    "SlashCommand", "Snapshot", "Status", "Stop", "StoredSession", "Style", "Subscribed", "Summary",
-    "Table", "Thinking", "ToolCall", "Transcript", "Turn", "TurnId", "Usage", "Verdict", "View",
-];
+const SHARED: &str = "\
+    Action Agent AgentOutput AnsweredBy Archive Ask BatchAnswer Block Blocks ChangedInputs Choice \
+    Content Conversation Cursor Delivery DenyAll Details Dialect Emit Entry ErrorKind Event Exit Failure \
+    Finding Format Ids Input Kind Lane Line Lines ListedSession Memory MemoryStore Message News \
+    Notification Novelty Opaque Origin Page Peer PermissionAsk Plan Process Progress ProgressSource \
+    Prompt PushKeys Query Reach Refused Replay Reply Report Request Response Role Rule Scope Script \
+    Server Session SessionState SessionStatus Sessions Settings Setup Signal SlashCommand Snapshot \
+    Status Stop StoredSession Style Subscribed Summary Table Thinking ToolCall Transcript Turn TurnId \
+    Usage Verdict View";
 
 const KEYWORDS: &[&str] = &["struct", "enum", "trait", "type", "union"];
 
@@ -64,16 +61,20 @@ fn shared(exported: Definitions<'_>, list: Option<&TextFile>) -> Vec<Finding> {
         by_name.entry(name).or_default().extend(places.first());
     }
     by_name.retain(|name, places| places.len() > 1 && !EXCEPTIONS.iter().any(|(word, _)| word == name));
-    let new = by_name.iter().filter(|(name, _)| !SHARED.contains(&name.as_str()));
+    let new = by_name.iter().filter(|(name, _)| !is_listed(name));
     let mut found: Vec<Finding> = new.map(|(name, places)| finding(name, places)).collect();
     if let Some(list) = list {
-        let single = SHARED.iter().filter(|name| !by_name.contains_key(**name));
+        let single = SHARED.split_whitespace().filter(|name| !by_name.contains_key(*name));
         found.extend(single.map(|name| {
             let problem = format!("`{name}` is in the list of shared names, and is not shared any more");
             Finding::violation(&list.path, 1, problem, "remove it from the list")
         }));
     }
     found
+}
+
+fn is_listed(name: &str) -> bool {
+    SHARED.split_whitespace().any(|listed| listed == name)
 }
 
 /// Imports under a name that another type of the crate has.
@@ -97,13 +98,13 @@ fn shadowing_aliases(files: &[TextFile], definitions: &Definitions<'_>) -> Vec<F
     found
 }
 
-/// The new names of imports, as in `use a::B as C`. A qualified path, `<A as B>`, is no import.
+/// The new names of imports, as in `use a::B as C`. Only an import has nothing but names, braces and commas;
+/// other lines with `as` are casts and qualified paths.
 fn aliases(line: &str) -> impl Iterator<Item = &str> {
-    let is_import = !line.contains('<') && !line.contains('=');
-    let words = line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
-    let pairs = words.clone().zip(words.skip(1));
-    let renamed = pairs.filter(move |(before, _)| is_import && *before == "as").map(|(_, name)| name);
-    renamed.filter(|name| name.starts_with(|c: char| c.is_uppercase()))
+    let is_import = line.chars().all(|c| c.is_alphanumeric() || c.is_whitespace() || "_:{},;".contains(c));
+    let renamed = line.split(" as ").skip(1).filter(move |_| is_import);
+    let names = renamed.map(|rest| rest.split([',', ';', '}']).next().unwrap_or(rest).trim());
+    names.filter(|name| name.starts_with(|c: char| c.is_uppercase()))
 }
 
 fn finding(name: &str, places: &[(&str, usize)]) -> Finding {
@@ -187,7 +188,7 @@ mod tests {
     fn an_import_under_the_name_of_another_type_fails() {
         let files = [
             ("crates/a/src/x.rs", "pub(crate) struct Lens;\nuse b::Eye as Lens;\nuse b::Ear as Sound;"),
-            ("crates/a/src/y.rs", "let x = <Eye as Lens>::new();"),
+            ("crates/a/src/y.rs", "let x = <Eye as Lens>::new();\nlet y = x as Lens;"),
         ];
         assert_eq!(problems(&files), ["the import is renamed to `Lens`, which is another type of the crate"]);
     }
