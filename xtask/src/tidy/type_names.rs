@@ -31,7 +31,7 @@ const SHARED: &str = "\
 
 const KEYWORDS: &[&str] = &["struct", "enum", "trait", "type", "union"];
 
-/// Where types are defined, by crate and name.
+/// The places that define types, by crate and name.
 type Definitions<'a> = BTreeMap<(String, String), Vec<(&'a str, usize)>>;
 
 pub(crate) fn check(files: &[TextFile]) -> Vec<Finding> {

@@ -21,7 +21,7 @@ use crate::rpc::{self, RpcError};
 /// Bytes of an id of a session. Ids become parts of messages and of file names.
 const SESSION_ID_BYTES_MAX: usize = 200;
 
-/// What the reply to the handshake says about the agent, beside what Claude Code says about itself.
+/// The description of the agent in the reply to the handshake, beside the fields of Claude Code.
 #[derive(Debug, Serialize)]
 struct AgentDescription<'a> {
     name: &'a str,

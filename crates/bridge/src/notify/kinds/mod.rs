@@ -28,7 +28,7 @@ pub struct UrlKind {
     pub(super) buttons: Option<Space>,
     /// The items that one notification is about.
     pub(super) grouping: Grouping,
-    /// What a URL lacks: the end of the sentence "The URL of a … target …", and a hint.
+    /// The problem of a URL, as the end of the sentence "The URL of a … target …", and a hint.
     pub(super) url_problem: fn(&Url) -> Option<(&'static str, &'static str)>,
     /// Writes the request that sends a notification; `None` if it cannot be encoded.
     pub(super) request: fn(Outgoing<'_>) -> Option<RequestBuilder>,

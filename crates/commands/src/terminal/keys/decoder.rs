@@ -18,7 +18,7 @@ pub(super) struct KeyDecoder {
     pending: Vec<u8>,
 }
 
-/// What is known about the bytes that follow an input.
+/// The bytes that follow an input, as far as they are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rest {
     /// The terminal has sent no more yet. A lone ESC at the end is the key Escape.
@@ -27,7 +27,7 @@ pub(super) enum Rest {
     MayFollow,
 }
 
-/// What the bytes at the beginning of an input are.
+/// The meaning of the bytes at the beginning of an input.
 #[derive(Debug, PartialEq, Eq)]
 enum Decoded {
     /// The beginning of a key.
