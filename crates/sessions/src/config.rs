@@ -219,6 +219,16 @@ impl Config {
         }
     }
 
+    /// The program of sessions that are no demo.
+    pub(super) fn real_program(&self) -> Option<&Path> {
+        self.program(false)
+    }
+
+    /// The configuration folder of sessions that are no demo.
+    pub(super) fn real_config_dir(&self) -> Option<&Path> {
+        self.config_dir(false)
+    }
+
     /// The configuration folder of a session's CLI.
     pub(super) fn config_dir(&self, is_demo: bool) -> Option<&Path> {
         match &self.beside_demo {

@@ -159,7 +159,7 @@ impl Sessions {
     /// Identity of the configuration folder of Claude Code, independent of its path: servers that share the
     /// folder have the same one. None while there is no folder.
     pub fn config_folder_id(&self) -> Option<String> {
-        let found = fs_err::metadata(self.config().config_dir(false)?).ok()?;
+        let found = fs_err::metadata(self.config().real_config_dir()?).ok()?;
         #[cfg(unix)]
         let number = std::os::unix::fs::MetadataExt::ino(&found);
         #[cfg(not(unix))]

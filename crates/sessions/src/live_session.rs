@@ -132,7 +132,7 @@ impl LiveSession {
             clock: config.clock.clone(),
             ids: config.ids.clone(),
             trust: config.trust.clone(),
-            config_dir: config.config_dir(false).map(Path::to_owned),
+            config_dir: config.real_config_dir().map(Path::to_owned),
             owner: config.runner.owner_of(&row.key),
             slots,
             permissions: PermissionRegistry::default(),

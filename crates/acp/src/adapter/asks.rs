@@ -12,6 +12,7 @@ use tidings_protocol::permissions::{
     Allow, PermissionBehavior, PermissionResult, PermissionRule, PermissionUpdate,
 };
 
+use super::calls::CallEnd;
 use super::effect::{Effect, FileRequest, TerminalRequest};
 use super::frames::{items, text};
 use super::state::Adapter;
@@ -212,7 +213,7 @@ impl Adapter {
         let why = decision.message().filter(|why| !why.is_empty()).unwrap_or("The user denied it");
         self.note_denial(tool_use_id, tool);
         if self.turn.is_some() {
-            self.emit_result(tool_use_id, &Content::text(why), true);
+            self.emit_result(tool_use_id, &Content::text(why), CallEnd::Failed);
         }
         self.refuse_agent(id, &RpcError::new(RpcError::INVALID_REQUEST, why, ""));
         false

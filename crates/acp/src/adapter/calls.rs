@@ -60,7 +60,8 @@ impl Adapter {
             self.announce_call(&id, name);
         }
         if is_ended {
-            self.end_call(&own, status == "failed");
+            let end = if status == "failed" { CallEnd::Failed } else { CallEnd::Done };
+            self.end_call(&own, end);
         }
     }
 
@@ -93,12 +94,19 @@ impl Adapter {
         }
     }
 
-    fn end_call(&mut self, own: &str, is_error: bool) {
+    fn end_call(&mut self, own: &str, end: CallEnd) {
         let Some(call) = self.turn.as_mut().and_then(|turn| turn.calls.get_mut(own)) else { return };
         call.is_ended = true;
         let (id, content) = (call.tool_use_id.clone(), call.result());
-        self.emit_result(&id, &content, is_error);
+        self.emit_result(&id, &content, end);
     }
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CallEnd {
+    Done,
+    Failed,
 }
 
 impl ToolCall {

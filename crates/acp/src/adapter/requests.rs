@@ -4,6 +4,7 @@ use serde_json::Value;
 use tidings_protocol::messages::Content;
 
 use super::asks::Allowance;
+use super::calls::CallEnd;
 use super::effect::{Effect, FileRequest, TerminalRequest};
 use super::frames::{items, text};
 use super::state::Adapter;
@@ -136,8 +137,8 @@ impl Adapter {
             return;
         }
         match result {
-            Ok(_) => self.emit_result(&tool_use_id, &Content::text("Done"), false),
-            Err(error) => self.emit_result(&tool_use_id, &Content::text(&*error.message), true),
+            Ok(_) => self.emit_result(&tool_use_id, &Content::text("Done"), CallEnd::Done),
+            Err(error) => self.emit_result(&tool_use_id, &Content::text(&*error.message), CallEnd::Failed),
         }
     }
 }

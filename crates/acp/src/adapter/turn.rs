@@ -11,7 +11,7 @@ use tidings_protocol::messages::{
 use tidings_protocol::stream::{Delta, Event};
 use tidings_protocol::tools::{TodoWriteInput, TodoWriteItem};
 
-use super::calls::ToolCall;
+use super::calls::{CallEnd, ToolCall};
 use super::state::Adapter;
 use super::tools::ToolUse;
 use crate::limits::BLOCK_BYTES_MAX;
@@ -208,7 +208,8 @@ impl Adapter {
     }
 
     /// Sends the result of a tool.
-    pub(super) fn emit_result(&mut self, tool_use_id: &str, content: &Content, is_error: bool) {
+    pub(super) fn emit_result(&mut self, tool_use_id: &str, content: &Content, end: CallEnd) {
+        let is_error = end == CallEnd::Failed;
         self.close_message();
         let block = ContentBlock::ToolResult {
             tool_use_id: tool_use_id.to_owned(),
@@ -231,7 +232,7 @@ impl Adapter {
         let mut input = TodoWriteInput::default();
         input.todos = todos;
         self.emit_call(&id, ToolUse::of("TodoWrite", &input));
-        self.emit_result(&id, &Content::text("Updated"), false);
+        self.emit_result(&id, &Content::text("Updated"), CallEnd::Done);
     }
 
     pub(super) fn note_denial(&mut self, tool_use_id: &str, tool: &ToolUse) {

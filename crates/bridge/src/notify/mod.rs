@@ -34,7 +34,7 @@ pub use web_push::PushKeys;
 
 use self::channel::{Channel, TargetReach, Via};
 use self::url_target::UrlTarget;
-use self::web_push::PushSender;
+use self::web_push::{PushSender, Reach};
 use crate::inbox::{Inbox, Rules};
 use crate::limits::NOTIFY_SENDING_MAX;
 
@@ -69,14 +69,14 @@ impl Notifier {
 
     /// Adds messages to browsers.
     pub fn web_push(mut self, keys: PushKeys) -> Result<Self, Error> {
-        self.push = Some(PushSender::new(keys, false)?);
+        self.push = Some(PushSender::new(keys, Reach::Public)?);
         Ok(self)
     }
 
     /// The same with push services on this machine, also without TLS. For tests only: every device could
     /// have the server call programs on its own machine.
     pub fn web_push_on_loopback(mut self, keys: PushKeys) -> Result<Self, Error> {
-        self.push = Some(PushSender::new(keys, true)?);
+        self.push = Some(PushSender::new(keys, Reach::Loopback)?);
         Ok(self)
     }
 }

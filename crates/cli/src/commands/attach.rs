@@ -193,7 +193,8 @@ impl AttachArgs {
         }
         if types {
             let commands = commands(remote, snapshot.session.handle).await;
-            console.add_input(Path::new(&snapshot.session.cwd), remote.is_local(), commands);
+            let folder = Path::new(&snapshot.session.cwd);
+            console.add_input(folder, remote.is_local().then_some(folder), commands);
         }
         console.view.note(Line::styled(&headline(&snapshot.session), Style::DIM))?;
         let keys = if types { "Type a prompt; ? shows the keys, Ctrl-D detaches" } else { "Ctrl-C detaches" };

@@ -70,11 +70,12 @@ impl Console {
         self.keyboard.is_some()
     }
 
-    /// Adds an input line. `folder` is that of the session; its files are completed if it is on this machine.
-    pub fn add_input(&mut self, folder: &Path, is_local: bool, commands: Vec<SlashCommand>) {
+    /// Adds an input line for a session in `folder`. Files are completed in the folder `files`, unless they are
+    /// on another machine.
+    pub fn add_input(&mut self, folder: &Path, files: Option<&Path>, commands: Vec<SlashCommand>) {
         let history = PromptHistory::of_project(RootArgs::data_folder().as_deref(), folder);
         let mut input = PromptInput::new(history);
-        input.set_folder(Some(PathBuf::from(folder)).filter(|_| is_local));
+        input.set_folder(files.map(PathBuf::from));
         input.set_commands(commands);
         self.view.set_input(input);
     }

@@ -118,7 +118,8 @@ async fn conversation(turns: &mut Turns, args: &RunArgs) -> anyhow::Result<Exit>
     let commands = turns.session().client().info().commands.into_iter();
     let commands =
         commands.map(|command| SlashCommand { name: command.name, description: command.description });
-    turns.console.add_input(&std::env::current_dir()?, true, commands.collect());
+    let folder = std::env::current_dir()?;
+    turns.console.add_input(&folder, Some(&folder), commands.collect());
     // Opened before the text that invites to type: what is typed from now on is a key, and not echoed.
     turns.console.open_keyboard()?;
     turns.note(Line::styled("Type a prompt; ? shows the keys, Ctrl-D or /exit leaves.", Style::DIM))?;

@@ -13,6 +13,14 @@ use super::turn::Stream;
 use super::usage::Tokens;
 use crate::script::{Block, Turn};
 
+/// How the stream of a block ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BlockEnd {
+    Whole,
+    /// The user interrupted it.
+    Aborted,
+}
+
 impl Session {
     /// Sends an answer block by block; returns its tool calls.
     pub(super) fn send_answer(&mut self, conversation: &mut Conversation, turn: &Turn) -> Flow<Vec<Call>> {
@@ -41,7 +49,7 @@ impl Session {
         for (index, (block, content)) in blocks.iter().zip(&contents).enumerate() {
             stream.index = index;
             self.stream_block(conversation, &mut stream, content, pace)?;
-            let uuid = self.assistant_frame(conversation, &stream, content, false)?;
+            let uuid = self.assistant_frame(conversation, &stream, content, BlockEnd::Whole)?;
             uuids.push(uuid.clone());
             self.stream_event(conversation, &stream, json!({"type": "content_block_stop", "index": index}))?;
             if content["type"] == "tool_use" {
@@ -100,7 +108,7 @@ impl Session {
         conversation: &Conversation,
         stream: &Stream,
         content: &Value,
-        aborted: bool,
+        end: BlockEnd,
     ) -> Flow<String> {
         let message = json!({
             "model": stream.model, "id": stream.message_id, "type": "message", "role": "assistant", "content": [content],
@@ -118,7 +126,7 @@ impl Session {
             .maybe("thinking_duration_ms", thinking.then_some(1))
             .maybe("thinking_display", thinking.then_some("updates"))
             .maybe("tool_use_meta", self.tool_meta(content))
-            .maybe("aborted", aborted.then_some(true));
+            .maybe("aborted", (end == BlockEnd::Aborted).then_some(true));
         let frame = match &conversation.agent {
             Some(agent) => {
                 let shown = content["type"] == "tool_use"

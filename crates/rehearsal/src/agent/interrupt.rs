@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 
+use super::answer::BlockEnd;
 use super::conversation::Conversation;
 use super::result::Ending;
 use super::session::Session;
 use super::stop::{Flow, Stop};
 use super::tools::Outcome;
-use super::turn::TurnPhase;
+use super::turn::{TurnPhase, UserText};
 
 /// Result of a call that was stopped.
 const REJECTED: &str =
@@ -47,18 +48,18 @@ impl Session {
                 let begun = stream.in_text && !stream.text.is_empty();
                 if begun {
                     self.ledger.spend(&stream.model, stream.tokens.cut_off(&stream.text));
-                    let uuid = self.assistant_frame(conversation, &stream, &content, true)?;
+                    let uuid = self.assistant_frame(conversation, &stream, &content, BlockEnd::Aborted)?;
                     self.note_aborted(conversation, &stream, &content, &uuid)?;
                     conversation.add(stream.text.as_str());
                 }
                 if !preempted {
-                    self.user_text(conversation, "[Request interrupted by user]", false)?;
+                    self.user_text(conversation, "[Request interrupted by user]", UserText::Plain)?;
                 }
                 if begun {
                     self.close_stream(conversation, &stream)?;
                 }
             } else if !preempted {
-                self.user_text(conversation, "[Request interrupted by user]", false)?;
+                self.user_text(conversation, "[Request interrupted by user]", UserText::Plain)?;
             }
             return self.aborted("aborted_streaming");
         }
@@ -71,7 +72,7 @@ impl Session {
             }
             self.tool_result(conversation, &call.id, &call.assistant_uuid, &outcome)?;
         }
-        self.user_text(conversation, "[Request interrupted by user for tool use]", false)?;
+        self.user_text(conversation, "[Request interrupted by user for tool use]", UserText::Plain)?;
         self.aborted("aborted_tools")
     }
 

@@ -2,13 +2,14 @@
 
 use serde_json::{Value, json};
 
+use super::answer::BlockEnd;
 use super::conversation::Conversation;
 use super::frames::Frame;
 use super::model::Failure;
 use super::result::Ending;
 use super::session::Session;
 use super::stop::Flow;
-use super::turn::Stream;
+use super::turn::{Stream, UserText};
 use super::usage::Tokens;
 use crate::script::Turn;
 
@@ -57,7 +58,7 @@ impl Session {
             stream.index = index;
             self.stream_block(conversation, &mut stream, content, pace)?;
             if index < whole {
-                let uuid = self.assistant_frame(conversation, &stream, content, false)?;
+                let uuid = self.assistant_frame(conversation, &stream, content, BlockEnd::Whole)?;
                 self.note_aborted(conversation, &stream, content, &uuid)?;
                 conversation.add(super::answer::block_text(content));
             }
@@ -71,7 +72,7 @@ impl Session {
             turn.tokens.add(tokens);
         });
         if whole > 0 {
-            self.user_text(conversation, CUT_OFF, true)?;
+            self.user_text(conversation, CUT_OFF, UserText::Synthetic)?;
             return Ok(Resume::Continue);
         }
         self.emit_retry(conversation, &Failure::dropped(), 1, None)?;
@@ -85,7 +86,7 @@ impl Session {
         times: usize,
     ) -> Flow<Option<Ending>> {
         if times < RESUMPTIONS_MAX {
-            self.user_text(conversation, LIMIT_HIT, true)?;
+            self.user_text(conversation, LIMIT_HIT, UserText::Synthetic)?;
             return Ok(None);
         }
         let text = "API Error: the response exceeded the output token maximum.";

@@ -70,6 +70,14 @@ pub(super) struct Stream {
     pub(super) left: Option<usize>,
 }
 
+/// A text that the CLI adds to the conversation in the user's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum UserText {
+    Plain,
+    /// Marked as `isSynthetic`.
+    Synthetic,
+}
+
 impl Session {
     /// Answers the messages.
     pub(super) fn run_turn(&mut self, prompts: &[Prompt]) -> Flow {
@@ -226,7 +234,7 @@ impl Session {
         };
         self.with_turn(|turn| turn.stop_hook_active = true);
         let text = format!("Stop hook feedback:\n{reason}");
-        self.user_text(conversation, &text, true)?;
+        self.user_text(conversation, &text, UserText::Synthetic)?;
         let notice = Frame::system("notification").with("key", "stop-hook-error");
         let notice =
             notice.with("text", "Stop hook error occurred · ctrl+o to see").with("priority", "immediate");
@@ -235,14 +243,14 @@ impl Session {
     }
 
     /// Sends a `user` frame with a text that the CLI adds to the conversation.
-    pub(super) fn user_text(&mut self, conversation: &mut Conversation, text: &str, synthetic: bool) -> Flow {
+    pub(super) fn user_text(&mut self, conversation: &mut Conversation, text: &str, kind: UserText) -> Flow {
         let message = json!({"role": "user", "content": [{"type": "text", "text": text}]});
         let stamp = self.stamp();
         let frame = Frame::new("user")
             .with("message", message.clone())
             .with("parent_tool_use_id", conversation.parent())
             .with("timestamp", stamp)
-            .maybe("isSynthetic", synthetic.then_some(true));
+            .maybe("isSynthetic", (kind == UserText::Synthetic).then_some(true));
         let uuid = self.emit(frame)?;
         self.note_user(conversation, &message, &uuid)?;
         conversation.add(text);

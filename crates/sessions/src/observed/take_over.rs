@@ -53,7 +53,7 @@ impl Sessions {
     /// not allowed, or Claude Code is missing or too old.
     async fn check_successor(&self, entry: &LiveSession) -> Result<(), Error> {
         entry.check_folders(&self.config().roots)?;
-        let program = match self.config().program(false) {
+        let program = match self.config().real_program() {
             Some(program) => program.to_owned(),
             None => tidings::find::claude()?,
         };

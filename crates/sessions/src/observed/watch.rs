@@ -118,7 +118,7 @@ impl Sessions {
     /// The configuration folder whose sessions are observed.
     pub(super) fn config_dir_to_observe(&self) -> Option<PathBuf> {
         let config = self.config();
-        config.config_dir(false).filter(|_| config.observe.is_some() && !config.demo).map(Path::to_owned)
+        config.real_config_dir().filter(|_| config.observe.is_some() && !config.demo).map(Path::to_owned)
     }
 
     /// Observes new processes, and notes changes of known ones.

@@ -18,9 +18,10 @@ use sha2::{Digest as _, Sha256};
 use tidings_api::{Code, PushMessage, PushSubscription, Scopes};
 use tidings_sessions::{Caller, Error};
 
+pub(super) use self::address::Reach;
 pub use self::keys::PushKeys;
 
-use self::address::{NotPublic, Reach};
+use self::address::NotPublic;
 use super::attempt::{Attempt, FailureKind};
 use crate::http::http_client;
 use crate::inbox::Millis;
@@ -59,8 +60,7 @@ pub(super) enum Urgency {
 }
 
 impl PushSender {
-    pub(super) fn new(keys: PushKeys, loopback: bool) -> Result<Self, Error> {
-        let reach = if loopback { Reach::Loopback } else { Reach::Public };
+    pub(super) fn new(keys: PushKeys, reach: Reach) -> Result<Self, Error> {
         let client = http_client()
             .redirect(Policy::none())
             .timeout(NOTIFY_WAIT)

@@ -64,14 +64,14 @@ impl SessionSettings {
             |name: &String| name.split('@').next() == Some(NAME) && name.as_str() != PLUGIN_FOLDER;
         let mut names = names.map(|(name, _)| name).filter(is_candidate);
         names.find(|name| {
-            self.first(|value| value.get("enabledPlugins")?.get(name)?.as_bool(), true).is_some()
+            self.turned_on_by(|value| value.get("enabledPlugins")?.get(name)?.as_bool()).is_some()
         })
     }
 
     /// Finds the settings that keep hooks from running.
     pub(super) fn problems(self) -> Vec<HookProblem> {
         let mut found = Vec::new();
-        if let Some(path) = self.first(|value| value.get("disableAllHooks")?.as_bool(), true) {
+        if let Some(path) = self.turned_on_by(|value| value.get("disableAllHooks")?.as_bool()) {
             found.push(HookProblem {
                 message: format!("`disableAllHooks` turns every hook off: `{}`", path.display()),
                 hint: "remove it from that file, or set it to false".to_owned(),
@@ -79,7 +79,7 @@ impl SessionSettings {
             });
         }
         let is_enabled = |value: &Value| value.get("enabledPlugins")?.get(PLUGIN_FOLDER)?.as_bool();
-        if let Some(path) = self.first(is_enabled, false) {
+        if let Some(path) = self.turned_off_by(is_enabled) {
             found.push(HookProblem {
                 message: format!(
                     "`enabledPlugins` turns the plugin `{PLUGIN_FOLDER}` off: `{}`",
@@ -94,10 +94,19 @@ impl SessionSettings {
         found
     }
 
-    /// Returns the file that decides a switch, if it decides for `wanted`.
-    fn first(&self, read: impl Fn(&Value) -> Option<bool>, wanted: bool) -> Option<&Path> {
-        let (file, value) = self.all().into_iter().find_map(|file| Some((file, read(&file.value)?)))?;
-        (value == wanted).then_some(&file.path)
+    /// The file that decides about a switch, if it turns it on.
+    fn turned_on_by(&self, switch: impl Fn(&Value) -> Option<bool>) -> Option<&Path> {
+        self.decided_by(switch).filter(|(_, is_on)| *is_on).map(|(path, _)| path)
+    }
+
+    /// The file that decides about a switch, if it turns it off.
+    fn turned_off_by(&self, switch: impl Fn(&Value) -> Option<bool>) -> Option<&Path> {
+        self.decided_by(switch).filter(|(_, is_on)| !is_on).map(|(path, _)| path)
+    }
+
+    /// The first file that has a switch, and its value there.
+    fn decided_by(&self, switch: impl Fn(&Value) -> Option<bool>) -> Option<(&Path, bool)> {
+        self.all().into_iter().find_map(|file| Some((file.path.as_path(), switch(&file.value)?)))
     }
 
     fn all(&self) -> Vec<&SettingsFile> {

@@ -38,6 +38,13 @@ pub(super) struct Menu {
     pub(super) at: Option<usize>,
 }
 
+/// The candidate to choose, seen from the chosen one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    Next,
+    Previous,
+}
+
 /// Maximum number of candidates.
 const CANDIDATES_MAX: usize = 200;
 
@@ -162,13 +169,13 @@ impl Menu {
     }
 
     /// Chooses the next or the previous candidate, and returns it.
-    pub(super) fn choose(&mut self, is_forward: bool) -> Option<&Candidate> {
+    pub(super) fn choose(&mut self, step: Step) -> Option<&Candidate> {
         let count = self.candidates.len();
-        let at = match (self.at, is_forward) {
-            (None, true) => 0,
-            (None, false) => count.checked_sub(1)?,
-            (Some(at), true) => (at + 1) % count.max(1),
-            (Some(at), false) => (at + count).checked_sub(1)? % count.max(1),
+        let at = match (self.at, step) {
+            (None, Step::Next) => 0,
+            (None, Step::Previous) => count.checked_sub(1)?,
+            (Some(at), Step::Next) => (at + 1) % count.max(1),
+            (Some(at), Step::Previous) => (at + count).checked_sub(1)? % count.max(1),
         };
         self.at = Some(at);
         self.candidates.get(at)
@@ -231,9 +238,9 @@ mod tests {
         completer.set_commands(vec![command("context", ""), command("continue", ""), command("compact", "")]);
         let mut menu = completer.menu("/con", 4).unwrap();
         assert_eq!(menu.common_prefix(), "/cont");
-        assert_eq!(menu.choose(true).unwrap().text, "/context");
-        assert_eq!(menu.choose(true).unwrap().text, "/continue");
-        assert_eq!(menu.choose(true).unwrap().text, "/context");
-        assert_eq!(menu.choose(false).unwrap().text, "/continue");
+        assert_eq!(menu.choose(Step::Next).unwrap().text, "/context");
+        assert_eq!(menu.choose(Step::Next).unwrap().text, "/continue");
+        assert_eq!(menu.choose(Step::Next).unwrap().text, "/context");
+        assert_eq!(menu.choose(Step::Previous).unwrap().text, "/continue");
     }
 }

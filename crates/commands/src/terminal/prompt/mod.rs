@@ -17,7 +17,7 @@ use tidings_api::Attachment;
 pub use self::completion::SlashCommand;
 pub use self::history::PromptHistory;
 
-use self::completion::{Completer, Menu};
+use self::completion::{Completer, Menu, Step};
 use self::text::{DraftText, TooLong};
 use super::keys::Key;
 use super::line::Line;
@@ -199,8 +199,8 @@ impl PromptInput {
             Key::Ctrl('g') => return PromptAction::OpenEditor(self.unfolded(self.text.as_str())),
             Key::Ctrl('v') => return PromptAction::ReadClipboard,
             Key::Ctrl('d') if self.text.is_empty() => return PromptAction::Leave,
-            Key::Tab => self.complete(true),
-            Key::BackTab => self.complete(false),
+            Key::Tab => self.complete(Step::Next),
+            Key::BackTab => self.complete(Step::Previous),
             Key::Escape => self.menu = None,
             Key::Up | Key::Ctrl('p') => self.up(),
             Key::Down | Key::Ctrl('n') => self.down(),
@@ -389,7 +389,7 @@ impl PromptInput {
     }
 
     /// Completes the word before the cursor: as far as it is certain, then candidate by candidate.
-    fn complete(&mut self, is_forward: bool) {
+    fn complete(&mut self, step: Step) {
         let Some(menu) = &mut self.menu else { return };
         let (start, typed) = (menu.start, self.text.cursor() - menu.start);
         if let ([only], None) = (&menu.candidates[..], menu.at) {
@@ -404,7 +404,7 @@ impl PromptInput {
             self.check(&replaced);
             return self.edited();
         }
-        if let Some(chosen) = menu.choose(is_forward) {
+        if let Some(chosen) = menu.choose(step) {
             let text = chosen.text.clone();
             let replaced = self.text.replace_from(start, &text);
             self.check(&replaced);
