@@ -328,8 +328,8 @@ fn p1_an_export_shows_the_text_that_was_written() {
 async fn p1_p41_the_command_that_ran_is_exported_and_found() {
     use tidings_journal::SqliteJournal;
     use tidings_journal::{
-        AskId, Class, Epoch, EventDraft, Journal as _, Key, Kind, NewAsk, NewSession, Opening, SessionChange,
-        Settle,
+        AskId, Class, Epoch, EventDraft, Journal as _, Key, Kind, NewRequest, NewSession, Opening,
+        SessionChange, Settle,
     };
     use tidings_protocol::ui::RequestOutcome;
     use tidings_protocol::ui::{PermissionResolved, Resolution, UiMessage};
@@ -351,7 +351,7 @@ async fn p1_p41_the_command_that_ran_is_exported_and_found() {
     let body = serde_json::to_vec(&event).unwrap();
     let draft = EventDraft::new(Class::Durable, now, Kind::new(event.name()).unwrap(), body);
     let id = AskId::new("toolu_1").unwrap();
-    let asked = NewAsk {
+    let asked = NewRequest {
         id: id.clone(),
         kind: "permission".to_owned(),
         digest: None,

@@ -10,7 +10,7 @@ use crate::limits::BLOB_BYTES_MAX;
 
 /// A question or a permission that waits for exactly one answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewAsk {
+pub struct NewRequest {
     /// The CLI's id.
     pub id: AskId,
     /// The kind of the ask, such as `permission` or `question`.
@@ -28,7 +28,7 @@ pub struct NewAsk {
 
 /// A stored ask.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ask {
+pub struct StoredRequest {
     /// Its session.
     pub session: Key,
     /// The CLI's id.
@@ -75,7 +75,7 @@ pub enum Settlement {
     },
 }
 
-impl NewAsk {
+impl NewRequest {
     pub(crate) fn check(&self) -> Result<(), JournalError> {
         super::session::check_text(&self.kind)?;
         self.digest.as_deref().map_or(Ok(()), super::session::check_text)?;
@@ -86,8 +86,8 @@ impl NewAsk {
     }
 
     /// The open request of this, as it is stored.
-    pub fn opened(&self, session: &Key, cursor: Cursor) -> Ask {
-        Ask {
+    pub fn opened(&self, session: &Key, cursor: Cursor) -> StoredRequest {
+        StoredRequest {
             session: session.clone(),
             id: self.id.clone(),
             kind: self.kind.clone(),

@@ -38,7 +38,7 @@ use futures_core::future::BoxFuture;
 use jiff::Timestamp;
 use tidings_protocol::ui::PermissionResolved;
 
-pub use ask::{Ask, NewAsk, Settle, Settled, Settlement};
+pub use ask::{NewRequest, Settle, Settled, Settlement, StoredRequest};
 pub use audit::{AUDIT_START, AuditDraft, AuditEntry, AuditKey, Broken, verify_audit, verify_sealed_audit};
 pub use cursor::{Cursor, Epoch};
 pub use document::{DocumentChange, StoredDocument};
@@ -110,19 +110,19 @@ pub trait Journal: fmt::Debug + Send + Sync {
     fn replicate(&self, replica: Replica) -> JournalCall<'_, Session>;
 
     /// Opens an ask and appends its event. An ask that is open already is not opened again.
-    fn ask(&self, key: &Key, fence: Fence, ask: NewAsk) -> JournalCall<'_, Stored>;
+    fn ask(&self, key: &Key, fence: Fence, ask: NewRequest) -> JournalCall<'_, Stored>;
 
     /// Settles an ask, unless it was settled before. It needs no fence, since any client may answer first.
     fn settle(&self, key: &Key, id: &AskId, settle: Settle) -> JournalCall<'_, Settlement>;
 
     /// Open asks, the oldest first: of one session, or of all; at most a thousand.
-    fn asks(&self, key: Option<&Key>) -> JournalCall<'_, Vec<Ask>>;
+    fn asks(&self, key: Option<&Key>) -> JournalCall<'_, Vec<StoredRequest>>;
 
     /// An open ask of a session; none if it was settled or is unknown.
-    fn open_ask(&self, key: &Key, id: &AskId) -> JournalCall<'_, Option<Ask>>;
+    fn open_ask(&self, key: &Key, id: &AskId) -> JournalCall<'_, Option<StoredRequest>>;
 
     /// An ask, open or settled; none if it is unknown.
-    fn known_ask(&self, key: &Key, id: &AskId) -> JournalCall<'_, Option<Ask>>;
+    fn known_ask(&self, key: &Key, id: &AskId) -> JournalCall<'_, Option<StoredRequest>>;
 
     /// The answers that changed the input of a call, as long as they are stored: those in sessions that have
     /// used a session of the CLI, or in all sessions in which an input was asked about. The CLI's own files

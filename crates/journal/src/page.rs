@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Ask, Cursor, Epoch, Event, Session};
+use super::{Cursor, Epoch, Event, Session, StoredRequest};
 use crate::limits::{PAGE_BYTES_MAX, PAGE_EVENTS_MAX};
 
 /// Verdict on a reader's cursor.
@@ -86,7 +86,7 @@ pub struct Resume {
     /// The verdict and the first events.
     pub page: Page,
     /// Open asks.
-    pub pending: Vec<Ask>,
+    pub pending: Vec<StoredRequest>,
     /// The session, with its state.
     pub session: Session,
     /// Epochs that ended, each with its last surviving number.

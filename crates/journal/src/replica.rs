@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::{Ask, Epoch, ErrorKind, Event, Extent, JournalError, Key};
+use super::{Epoch, ErrorKind, Event, Extent, JournalError, Key, StoredRequest};
 use crate::limits::{BODY_BYTES_MAX, DRAFTS_MAX, SEQ_MAX};
 
 /// Events of a session that another server owns, with their own numbers.
@@ -46,7 +46,7 @@ pub struct ReplicaRow {
     /// Time of its creation.
     pub created: Timestamp,
     /// Its open asks.
-    pub asks: Vec<Ask>,
+    pub asks: Vec<StoredRequest>,
 }
 
 /// Effect of a unit on the events of a replica; the same for every engine.

@@ -14,7 +14,7 @@ use tidings_api::{Code, Kept, Notice, Problem, ServerPhase, SessionCapability, S
 use tidings_journal as journal;
 use tidings_journal::broadcast::{self, SubscribeOptions};
 use tidings_journal::limits::DRAFTS_MAX;
-use tidings_journal::{Ask, Key, Max, Replica};
+use tidings_journal::{Key, Max, Replica, StoredRequest};
 use tidings_protocol::ui::UiMessage;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -272,9 +272,9 @@ impl Sessions {
         }
     }
 
-    fn notify_asks(&self, row: &journal::Session, before: &[Ask], after: &[Ask]) {
+    fn notify_asks(&self, row: &journal::Session, before: &[StoredRequest], after: &[StoredRequest]) {
         let handle = view::number(row.handle);
-        let is_in = |asks: &[Ask], ask: &Ask| asks.iter().any(|other| other.id == ask.id);
+        let is_in = |asks: &[StoredRequest], ask: &StoredRequest| asks.iter().any(|other| other.id == ask.id);
         for ask in after.iter().filter(|ask| !is_in(before, ask)) {
             match pending_request(ask, handle) {
                 Some(PendingRequest::Permission(permission)) => {

@@ -22,7 +22,7 @@ use crate::rpc::{Id, RpcError};
 
 /// A request that the host answers.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Ask {
+pub(super) struct HostRequest {
     /// Id of the agent's request.
     pub(super) id: Id,
     subject: Subject,
@@ -77,7 +77,7 @@ impl Adapter {
         let mut request = request_about(&tool, &tool_use_id, always.into_iter().collect());
         request.title = Some(title);
         request.extra.insert("acp_options", &Value::Array(options.clone()));
-        self.ask(Ask { id, subject: Subject::Call { call: own, tool, options } }, request);
+        self.ask(HostRequest { id, subject: Subject::Call { call: own, tool, options } }, request);
     }
 
     /// Asks about a file that the agent writes through us.
@@ -86,7 +86,7 @@ impl Adapter {
         let tool_use_id = self.show_own_call("write", tool.clone());
         let body = request_about(&tool, &tool_use_id, Vec::new());
         let id = request.id.clone();
-        self.ask(Ask { id, subject: Subject::Write { tool_use_id, tool, request } }, body);
+        self.ask(HostRequest { id, subject: Subject::Write { tool_use_id, tool, request } }, body);
     }
 
     /// Asks about a command that the agent runs through us.
@@ -94,7 +94,7 @@ impl Adapter {
         let tool = ToolUse::bash(line, None);
         let tool_use_id = self.show_own_call("terminal", tool.clone());
         let body = request_about(&tool, &tool_use_id, Vec::new());
-        self.ask(Ask { id, subject: Subject::Terminal { tool_use_id, tool, request } }, body);
+        self.ask(HostRequest { id, subject: Subject::Terminal { tool_use_id, tool, request } }, body);
     }
 
     /// `elicitation/create`
@@ -114,7 +114,7 @@ impl Adapter {
         for member in ["url", "elicitation_id"] {
             request.extra.insert(member, &Value::Null);
         }
-        self.ask(Ask { id, subject: Subject::Form }, request);
+        self.ask(HostRequest { id, subject: Subject::Form }, request);
     }
 
     /// Shows a call that we make for the agent. Returns its id.
@@ -126,7 +126,7 @@ impl Adapter {
         id
     }
 
-    fn ask(&mut self, ask: Ask, request: impl Into<Call>) {
+    fn ask(&mut self, ask: HostRequest, request: impl Into<Call>) {
         let request_id = (self.ids)();
         self.asks.insert(request_id.clone(), ask);
         self.send(&Message::ControlRequest { request_id, request: ControlRequest::new(request) });
@@ -134,7 +134,7 @@ impl Adapter {
 
     /// The host has answered a request.
     pub(super) fn host_answered(&mut self, request_id: &str, outcome: ControlOutcome) {
-        let Some(Ask { id, subject }) = self.asks.remove(request_id) else { return };
+        let Some(HostRequest { id, subject }) = self.asks.remove(request_id) else { return };
         // Anything but a clear permission is a denial.
         let answer = match outcome {
             ControlOutcome::Success(answer) => answer,
@@ -268,7 +268,7 @@ impl Adapter {
         }
     }
 
-    fn cancel_ask(&mut self, request: &str) -> Option<Ask> {
+    fn cancel_ask(&mut self, request: &str) -> Option<HostRequest> {
         let ask = self.asks.remove(request)?;
         let mut withdrawal = ControlCancelRequest::default();
         request.clone_into(&mut withdrawal.request_id);

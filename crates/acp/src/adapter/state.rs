@@ -9,7 +9,7 @@ use tidings_protocol::control::SlashCommand;
 use tidings_protocol::json::Raw;
 use tidings_protocol::messages::Message as HostMessage;
 
-use super::asks::{Allowance, Ask};
+use super::asks::{Allowance, HostRequest};
 use super::effect::Effect;
 use super::frames::has;
 use super::modes::Choices;
@@ -73,7 +73,7 @@ pub struct Adapter {
     pub(super) calls: BTreeMap<String, OutgoingCall>,
     pub(super) calls_made: u64,
     /// Requests to the host without a response, by id.
-    pub(super) asks: BTreeMap<String, Ask>,
+    pub(super) asks: BTreeMap<String, HostRequest>,
     /// Permissions that were given, and whose action the agent has yet to request from the client's file
     /// system or terminals.
     pub(super) allowances: Vec<Allowance>,

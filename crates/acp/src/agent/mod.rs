@@ -13,5 +13,5 @@ pub use answers::{
 };
 pub use calls::{AgentCall, AgentNotice, ClientFeatures, OpenSession};
 pub use open_prompts::{OpenPrompts, PromptEnd};
-pub use requests::{AskedRequest, EditorAnswer, PendingAsk};
+pub use requests::{EditorAnswer, EditorRequest, PendingRequest};
 pub use translator::Translator;

@@ -19,7 +19,7 @@ use crate::rpc::{self, Id, RpcError};
 
 /// A pending request of a session.
 #[derive(Debug, Clone, PartialEq)]
-pub enum PendingAsk {
+pub enum PendingRequest {
     /// A permission request.
     Permission(Box<PermissionDetails>),
     /// Questions, a plan or a form.
@@ -35,7 +35,7 @@ pub enum PendingAsk {
 
 /// A request to an editor.
 #[derive(Debug, Clone, PartialEq)]
-pub struct AskedRequest {
+pub struct EditorRequest {
     /// Its id, which is the same on every connection.
     pub id: Id,
     /// The method.
@@ -43,7 +43,7 @@ pub struct AskedRequest {
     /// The parameters.
     pub params: Value,
     /// The request of the session.
-    pub ask: PendingAsk,
+    pub ask: PendingRequest,
 }
 
 /// The answer of an editor.
@@ -72,15 +72,15 @@ const PLAN_ANSWERS: [(&str, acp::PermissionOptionKind); 3] = [
     ("Keep planning", acp::PermissionOptionKind::RejectOnce),
 ];
 
-impl From<PendingPermission> for PendingAsk {
+impl From<PendingPermission> for PendingRequest {
     fn from(pending: PendingPermission) -> Self {
-        PendingAsk::Permission(Box::new(pending.details))
+        PendingRequest::Permission(Box::new(pending.details))
     }
 }
 
-impl From<PendingQuestion> for PendingAsk {
+impl From<PendingQuestion> for PendingRequest {
     fn from(pending: PendingQuestion) -> Self {
-        PendingAsk::Question {
+        PendingRequest::Question {
             request: pending.request,
             details: Box::new(pending.details),
             plan: pending.plan,
@@ -88,12 +88,12 @@ impl From<PendingQuestion> for PendingAsk {
     }
 }
 
-impl PendingAsk {
+impl PendingRequest {
     /// Id of the request in its session.
     pub fn tool_use_id(&self) -> &str {
         match self {
-            PendingAsk::Permission(details) => &details.tool_use_id,
-            PendingAsk::Question { details, .. } => &details.tool_use_id,
+            PendingRequest::Permission(details) => &details.tool_use_id,
+            PendingRequest::Question { details, .. } => &details.tool_use_id,
         }
     }
 
@@ -109,13 +109,13 @@ impl PendingAsk {
         session: &str,
         features: &ClientFeatures,
         may_always: bool,
-    ) -> Option<AskedRequest> {
+    ) -> Option<EditorRequest> {
         let id = self.id(session);
         let (method, params) = match &self {
-            PendingAsk::Permission(details) => {
+            PendingRequest::Permission(details) => {
                 ("session/request_permission", permission(session, details, may_always))
             }
-            PendingAsk::Question { request, details, plan } => match details.kind {
+            PendingRequest::Question { request, details, plan } => match details.kind {
                 QuestionKind::Plan => (
                     "session/request_permission",
                     plan_request(session, request, details, plan.as_deref(), may_always)?,
@@ -137,7 +137,7 @@ impl PendingAsk {
                 _ => return None,
             },
         };
-        Some(AskedRequest { id, method, params, ask: self })
+        Some(EditorRequest { id, method, params, ask: self })
     }
 
     /// The editor's response as an answer.
@@ -157,13 +157,13 @@ impl PendingAsk {
             _ => None,
         };
         match self {
-            PendingAsk::Permission(details) => permission_answer(details, chosen.as_deref()),
-            PendingAsk::Question { request, .. } => choice_answer(request, chosen),
+            PendingRequest::Permission(details) => permission_answer(details, chosen.as_deref()),
+            PendingRequest::Question { request, .. } => choice_answer(request, chosen),
         }
     }
 
     fn elicited(&self, action: &acp::ElicitationAction) -> EditorAnswer {
-        let PendingAsk::Question { request, details, .. } = self else { return EditorAnswer::None };
+        let PendingRequest::Question { request, details, .. } = self else { return EditorAnswer::None };
         let content = match action {
             acp::ElicitationAction::Accept(accepted) => accepted.content.clone().unwrap_or_default(),
             acp::ElicitationAction::Decline | acp::ElicitationAction::Cancel => return cancelled(),

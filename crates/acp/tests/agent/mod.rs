@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tidings_acp::agent::{
-    AgentCall, ClientFeatures, EditorAnswer, OpenPrompts, PendingAsk, PromptEnd, SessionState, Translator,
+    AgentCall, ClientFeatures, EditorAnswer, OpenPrompts, PendingRequest, PromptEnd, SessionState, Translator,
 };
 use tidings_api::{Choice, PermissionScope};
 use tidings_protocol::ui::UiMessage;
@@ -251,15 +251,15 @@ fn prompts_of_others_are_shown_and_own_ones_are_not() {
     assert_eq!(updates[0]["content"]["text"], "theirs");
 }
 
-fn permission() -> PendingAsk {
+fn permission() -> PendingRequest {
     let details = json!({
         "session_id": 1, "tool_use_id": "t", "tool_name": "Bash", "input": {"command": "make"}, "risk": "LOW", "digest": "d",
         "suggestions": [{"type": "addRules", "behavior": "allow", "destination": "localSettings", "rules": [{"toolName": "Bash", "ruleContent": "make:*"}]}],
     });
-    PendingAsk::Permission(Box::new(serde_json::from_value(details).unwrap()))
+    PendingRequest::Permission(Box::new(serde_json::from_value(details).unwrap()))
 }
 
-fn answer(ask: &PendingAsk, method: &str, result: &Value) -> EditorAnswer {
+fn answer(ask: &PendingRequest, method: &str, result: &Value) -> EditorAnswer {
     ask.answer(method, &Ok(serde_json::value::to_raw_value(result).unwrap()))
 }
 
@@ -307,13 +307,13 @@ fn only_an_offered_approval_is_an_approval() {
     assert_eq!(answer(&permission(), method, &json!(null)), EditorAnswer::None);
 }
 
-fn questions(kind: &str, types: &[&str]) -> PendingAsk {
+fn questions(kind: &str, types: &[&str]) -> PendingRequest {
     let questions: Vec<Value> = types
         .iter()
         .enumerate()
         .map(|(at, kind)| json!({"id": format!("q{at}"), "text": "Which?", "question_type": kind, "options": ["A", "B"], "required": true}))
         .collect();
-    PendingAsk::Question {
+    PendingRequest::Question {
         request: serde_json::from_value(json!({"questions": questions})).unwrap(),
         details: serde_json::from_value(json!({"session_id": 1, "tool_use_id": "t", "kind": kind})).unwrap(),
         plan: None,
@@ -349,7 +349,7 @@ fn mcp_servers_of_an_editor_have_the_format_of_the_cli() {
 #[test]
 fn forms_have_the_members_that_editors_read() {
     let features = ClientFeatures { forms: true, urls: true, ..ClientFeatures::default() };
-    let params = |ask: PendingAsk| ask.to_editor("s", &features, false).unwrap().params;
+    let params = |ask: PendingRequest| ask.to_editor("s", &features, false).unwrap().params;
     let choices = json!([{"const": "A", "title": "A"}, {"const": "B", "title": "B"}]);
     let other = json!({"type": "string", "title": "Other", "description": "An answer of your own"});
     let properties = json!({
@@ -365,7 +365,7 @@ fn forms_have_the_members_that_editors_read() {
 
     let elicitation = |more: Value| {
         let mut ask = questions("Elicitation", &["FreeText"]);
-        let PendingAsk::Question { details, .. } = &mut ask else { panic!() };
+        let PendingRequest::Question { details, .. } = &mut ask else { panic!() };
         let mut all = serde_json::to_value(&*details).unwrap();
         all.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         **details = serde_json::from_value(all).unwrap();

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tidings_api::{Kept, SessionView};
-use tidings_journal::{Ask, AskId, Cursor, Epoch, JournalError, Key, ReplicaRow};
+use tidings_journal::{AskId, Cursor, Epoch, JournalError, Key, ReplicaRow, StoredRequest};
 use tidings_sessions::replica_settings;
 
 /// A session in a unit.
@@ -39,7 +39,7 @@ struct TravellingAsk {
 
 impl TravellingRow {
     /// The row without the parts that change with every event: readers know those from the events.
-    pub(super) fn new(view: SessionView, state: String, created: Timestamp, asks: &[Ask]) -> Self {
+    pub(super) fn new(view: SessionView, state: String, created: Timestamp, asks: &[StoredRequest]) -> Self {
         let (cursor, active) = (String::new(), String::new());
         let view = SessionView { handle: 0, cursor, active, head: 0, floor: 0, ..view };
         let asks = asks.iter().map(TravellingAsk::of).collect();
@@ -53,7 +53,7 @@ impl TravellingRow {
         key: &Key,
         epoch: Epoch,
     ) -> Result<ReplicaRow, JournalError> {
-        let asks: Result<Vec<Ask>, JournalError> =
+        let asks: Result<Vec<StoredRequest>, JournalError> =
             self.asks.into_iter().map(|ask| ask.into_ask(key, epoch)).collect();
         let view = &self.view.value;
         Ok(ReplicaRow {
@@ -70,7 +70,7 @@ impl TravellingRow {
 }
 
 impl TravellingAsk {
-    fn of(ask: &Ask) -> Self {
+    fn of(ask: &StoredRequest) -> Self {
         TravellingAsk {
             id: ask.id.to_string(),
             kind: ask.kind.clone(),
@@ -82,9 +82,9 @@ impl TravellingAsk {
         }
     }
 
-    fn into_ask(self, session: &Key, epoch: Epoch) -> Result<Ask, JournalError> {
+    fn into_ask(self, session: &Key, epoch: Epoch) -> Result<StoredRequest, JournalError> {
         let time = |us: i64| Timestamp::from_microsecond(us).unwrap_or_default();
-        Ok(Ask {
+        Ok(StoredRequest {
             session: session.clone(),
             id: AskId::new(&self.id)?,
             kind: self.kind,

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tidings_journal::{
-    AUDIT_START, AskId, AuditDraft, AuditEntry, Class, EventDraft, Kind, NewAsk, Settle, verify_audit,
+    AUDIT_START, AskId, AuditDraft, AuditEntry, Class, EventDraft, Kind, NewRequest, Settle, verify_audit,
 };
 use tidings_protocol::mobile::RiskLevel;
 use tidings_protocol::ui::{PermissionDetails, RequestOutcome};
@@ -84,7 +84,7 @@ async fn p40_the_newest_lines_show_the_commands_that_they_are_about() {
         let details =
             PermissionDetails::new(1, id.as_str(), "Bash", json!({"command": "make all"}), RiskLevel::Low);
         let body = json!({"ask": "permission", "request": null, "details": details});
-        let ask = NewAsk {
+        let ask = NewRequest {
             id: id.clone(),
             kind: "permission".to_owned(),
             digest: Some("d".to_owned()),

@@ -13,7 +13,7 @@ use futures_util::{SinkExt as _, StreamExt as _};
 use serde_json::json;
 use test_server::*;
 use tidings_bridge::server::{Bounds, Retention, TlsFiles};
-use tidings_journal::{AskId, Class, EventDraft, Key, Kind, NewAsk, NewSession};
+use tidings_journal::{AskId, Class, EventDraft, Key, Kind, NewRequest, NewSession};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
@@ -104,7 +104,7 @@ async fn metrics_count_all_sessions_and_all_that_waits() {
     let fence = journal.claim(&last).await.unwrap();
     for n in 0..1100 {
         let at = jiff::Timestamp::UNIX_EPOCH;
-        let ask = NewAsk {
+        let ask = NewRequest {
             id: AskId::new(format!("toolu_{n}")).unwrap(),
             kind: "permission".to_owned(),
             digest: None,

@@ -11,7 +11,7 @@ use tidings_api::{
     QuestionReply, Scope, ServerPhase, SessionCommand,
 };
 use tidings_journal::broadcast::{Delivery, SubscribeOptions};
-use tidings_journal::{AskId, Class, EventDraft, Key, Kind, NewAsk};
+use tidings_journal::{AskId, Class, EventDraft, Key, Kind, NewRequest};
 use tidings_protocol::ui::Resolution;
 use tidings_sessions::{Caller, Config};
 
@@ -68,7 +68,7 @@ async fn the_digest_is_compared_however_much_waits() {
     let fence = journal.claim(&key).await.unwrap();
     for n in 0..1000 {
         let at = jiff::Timestamp::UNIX_EPOCH;
-        let older = NewAsk {
+        let older = NewRequest {
             id: AskId::new(format!("older_{n}")).unwrap(),
             kind: "permission".to_owned(),
             digest: None,

@@ -12,7 +12,7 @@ use serde_json::Value;
 use tidings_protocol::ui::{PermissionDetails, QuestionDetails, TodoItem, TurnResult, UiMessage};
 
 use self::spacing::Spacing;
-use super::ask::{Asks, Reply};
+use super::ask::{PendingRequests, Reply};
 use super::card::{Card, CardEnd};
 use super::diff::diff;
 use super::keys::Key;
@@ -99,7 +99,7 @@ pub struct View {
     failed_call: Option<(String, bool, Option<Value>)>,
     permissions: Vec<PermissionDetails>,
     questions: Vec<QuestionDetails>,
-    asks: Asks,
+    asks: PendingRequests,
     /// Input line; none if no prompts are typed.
     input: Option<PromptInput>,
     /// True if a request came while a prompt was typed: keys go to the prompt until Escape or its end.
@@ -143,7 +143,7 @@ impl View {
             failed_call: None,
             permissions: Vec::new(),
             questions: Vec::new(),
-            asks: Asks::default(),
+            asks: PendingRequests::default(),
             input: None,
             defers_requests: false,
             asked_at: None,

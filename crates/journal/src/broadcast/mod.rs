@@ -23,7 +23,9 @@ pub use subscription::{Cut, Delivery, Subscription};
 use crate::limits::{
     INBOX_BEHIND_MAX, TAIL_BYTES_MAX, TAIL_BYTES_MIN, TAILS_BYTES_MAX, WATCHER_BYTES_UNTAKEN,
 };
-use crate::{Ask, Class, Commit, Cursor, CursorVerdict, Event, Journal, JournalError, Key, Session};
+use crate::{
+    Class, Commit, Cursor, CursorVerdict, Event, Journal, JournalError, Key, Session, StoredRequest,
+};
 
 /// Publishes the events of a journal to subscribers.
 #[derive(Clone)]
@@ -90,7 +92,7 @@ pub struct Subscribed {
     /// The number of the oldest event that is kept.
     pub floor: u64,
     /// Open asks, as of `head`.
-    pub pending: Vec<Ask>,
+    pub pending: Vec<StoredRequest>,
     /// The session, as of `head`.
     pub session: Session,
     /// The events.

@@ -8,12 +8,12 @@ use tidings_protocol::ui::{PermissionResolved, RequestOutcome, Resolution, UiMes
 use super::{Stage, at, client, durable, kind};
 use crate::limits::LIST_MAX;
 use crate::{
-    AskId, AuditDraft, Class, ErrorKind, EventDraft, Max, NewAsk, Novelty, SessionChange, Settle, Settled,
-    Settlement,
+    AskId, AuditDraft, Class, ErrorKind, EventDraft, Max, NewRequest, Novelty, SessionChange, Settle,
+    Settled, Settlement,
 };
 
-fn ask(id: &str, seconds: u64) -> NewAsk {
-    NewAsk {
+fn ask(id: &str, seconds: u64) -> NewRequest {
+    NewRequest {
         id: AskId::new(id).unwrap(),
         kind: "permission".to_owned(),
         digest: Some("d1".to_owned()),

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use super::{Stage, at, client, delta, durable, key};
 use crate::{
-    Ask, AskId, Class, Commit, Cursor, CursorVerdict, Epoch, ErrorKind, Event, EventDraft, Key, Max, Replica,
-    ReplicaRow,
+    AskId, Class, Commit, Cursor, CursorVerdict, Epoch, ErrorKind, Event, EventDraft, Key, Max, Replica,
+    ReplicaRow, StoredRequest,
 };
 
 const ONE: u64 = 0xaaaa;
@@ -117,7 +117,7 @@ pub(super) async fn missing_events_are_a_gap_and_another_epoch_is_judged_as_by_i
 }
 
 pub(super) async fn the_row_and_the_asks_of_a_replica_are_those_of_its_owner(stage: Stage<'_>) {
-    let ask = |id: &str, seq: u64| Ask {
+    let ask = |id: &str, seq: u64| StoredRequest {
         session: key("r"),
         id: AskId::new(id).unwrap(),
         kind: "permission".to_owned(),
@@ -127,7 +127,7 @@ pub(super) async fn the_row_and_the_asks_of_a_replica_are_those_of_its_owner(sta
         opened: cursor(ONE, seq),
         opened_at: at(seq),
     };
-    let row = |title: &str, asks: Vec<Ask>| ReplicaRow {
+    let row = |title: &str, asks: Vec<StoredRequest>| ReplicaRow {
         cwd: "/there".to_owned(),
         title: Some(title.to_owned()),
         labels: [("a".to_owned(), "b".to_owned())].into(),

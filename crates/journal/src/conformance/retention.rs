@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tidings_protocol::ui::RequestOutcome;
 
 use super::{Stage, at, client, durable};
-use crate::{AskId, Cursor, CursorVerdict, Keep, Key, Max, NewAsk, Novelty, Rest, Retained, Settle};
+use crate::{AskId, Cursor, CursorVerdict, Keep, Key, Max, NewRequest, Novelty, Rest, Retained, Settle};
 
 async fn retain(stage: &Stage<'_>, key: &Key, keep: Keep) -> Retained {
     let retained = stage.journal.retain(key, keep, at(1000)).await.unwrap();
@@ -53,7 +53,7 @@ pub(super) async fn an_open_ask_is_kept(stage: Stage<'_>) {
     let (key, fence) = &session;
     stage.fill(&session, 1..=3).await;
     let id = AskId::new("toolu_1").unwrap();
-    let ask = NewAsk {
+    let ask = NewRequest {
         id: id.clone(),
         kind: "question".to_owned(),
         digest: None,

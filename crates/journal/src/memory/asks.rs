@@ -2,15 +2,15 @@
 
 use tidings_protocol::ui::{PermissionResolved, UiMessage};
 
-use super::state::{AskRecord, SessionRecord, StoreState};
+use super::state::{RequestRecord, SessionRecord, StoreState};
 use crate::limits::{LIST_MAX, OPEN_ASKS_MAX};
 use crate::{
-    Ask, AskId, Class, EventDraft, Fence, JournalError, Key, NewAsk, Novelty, Settle, Settled, Settlement,
-    Stored,
+    AskId, Class, EventDraft, Fence, JournalError, Key, NewRequest, Novelty, Settle, Settled, Settlement,
+    Stored, StoredRequest,
 };
 
 impl StoreState {
-    pub(super) fn ask(&mut self, key: &Key, fence: Fence, new: &NewAsk) -> Result<Stored, JournalError> {
+    pub(super) fn ask(&mut self, key: &Key, fence: Fence, new: &NewRequest) -> Result<Stored, JournalError> {
         new.check()?;
         self.check_room(std::slice::from_ref(&new.event))?;
         let record = self.fenced(key, fence)?;
@@ -25,7 +25,7 @@ impl StoreState {
         let event = EventDraft { client_id: None, class: Class::Durable, ..new.event.clone() };
         let stored = record.put(&event, &mut appended);
         let ask = new.opened(key, stored.cursor);
-        record.asks.insert(new.id.clone(), AskRecord { ask, settled: None });
+        record.asks.insert(new.id.clone(), RequestRecord { ask, settled: None });
         self.publish(key, &appended);
         Ok(stored)
     }
@@ -71,12 +71,12 @@ impl StoreState {
         Ok(ask.and_then(|ask| ask.settled.clone()).map(|(outcome, _)| outcome))
     }
 
-    pub(super) fn open_ask(&self, key: &Key, id: &AskId) -> Result<Option<Ask>, JournalError> {
+    pub(super) fn open_ask(&self, key: &Key, id: &AskId) -> Result<Option<StoredRequest>, JournalError> {
         let ask = self.find(key)?.asks.get(id).filter(|ask| ask.settled.is_none());
         Ok(ask.map(|record| record.ask.clone()))
     }
 
-    pub(super) fn known_ask(&self, key: &Key, id: &AskId) -> Result<Option<Ask>, JournalError> {
+    pub(super) fn known_ask(&self, key: &Key, id: &AskId) -> Result<Option<StoredRequest>, JournalError> {
         Ok(self.find(key)?.asks.get(id).map(|record| record.ask.clone()))
     }
 
@@ -92,8 +92,8 @@ impl StoreState {
         answers.filter(|resolved| resolved.updated_input.is_some()).collect()
     }
 
-    pub(super) fn asks(&self, key: Option<&Key>) -> Result<Vec<Ask>, JournalError> {
-        let mut asks: Vec<Ask> = match key {
+    pub(super) fn asks(&self, key: Option<&Key>) -> Result<Vec<StoredRequest>, JournalError> {
+        let mut asks: Vec<StoredRequest> = match key {
             Some(key) => self.find(key)?.open_asks().cloned().collect(),
             None => self.sessions.values().flat_map(|record| record.open_asks().cloned()).collect(),
         };

@@ -14,10 +14,10 @@ use state::StoreState;
 use tidings_protocol::ui::PermissionResolved;
 
 use super::{
-    Ask, AskId, AuditDraft, AuditEntry, Changed, ClientId, Cursor, DocumentChange, EventDraft, Fence, Handle,
-    Journal, JournalCall, JournalError, Keep, Key, Max, NewAsk, NewSession, Novelty, Opening, Page, Project,
-    ProjectFolder, Replica, Resume, Retained, Session, SessionChange, SessionCounts, SessionName, Settle,
-    Settled, Settlement, Stored, StoredDocument, Tap,
+    AskId, AuditDraft, AuditEntry, Changed, ClientId, Cursor, DocumentChange, EventDraft, Fence, Handle,
+    Journal, JournalCall, JournalError, Keep, Key, Max, NewRequest, NewSession, Novelty, Opening, Page,
+    Project, ProjectFolder, Replica, Resume, Retained, Session, SessionChange, SessionCounts, SessionName,
+    Settle, Settled, Settlement, Stored, StoredDocument, StoredRequest, Tap,
 };
 
 /// A journal in memory.
@@ -133,7 +133,7 @@ impl Journal for MemoryJournal {
         self.with(|state| state.replicate(&replica))
     }
 
-    fn ask(&self, key: &Key, fence: Fence, ask: NewAsk) -> JournalCall<'_, Stored> {
+    fn ask(&self, key: &Key, fence: Fence, ask: NewRequest) -> JournalCall<'_, Stored> {
         self.with(|state| state.ask(key, fence, &ask))
     }
 
@@ -145,11 +145,11 @@ impl Journal for MemoryJournal {
         self.with(|state| state.outcome(key, id))
     }
 
-    fn open_ask(&self, key: &Key, id: &AskId) -> JournalCall<'_, Option<Ask>> {
+    fn open_ask(&self, key: &Key, id: &AskId) -> JournalCall<'_, Option<StoredRequest>> {
         self.with(|state| state.open_ask(key, id))
     }
 
-    fn known_ask(&self, key: &Key, id: &AskId) -> JournalCall<'_, Option<Ask>> {
+    fn known_ask(&self, key: &Key, id: &AskId) -> JournalCall<'_, Option<StoredRequest>> {
         self.with(|state| state.known_ask(key, id))
     }
 
@@ -161,7 +161,7 @@ impl Journal for MemoryJournal {
         self.with(|state| Ok(state.counts()))
     }
 
-    fn asks(&self, key: Option<&Key>) -> JournalCall<'_, Vec<Ask>> {
+    fn asks(&self, key: Option<&Key>) -> JournalCall<'_, Vec<StoredRequest>> {
         self.with(|state| state.asks(key))
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::state::{AskRecord, StoreState};
+use super::state::{RequestRecord, StoreState};
 use crate::event::weight;
 use crate::limits::MEMORY_BYTES_MAX;
 use crate::replica::ReplicaStep;
@@ -70,8 +70,8 @@ impl StoreState {
             record.asks.clear();
             for ask in asks {
                 let opened = Cursor::new(replica.epoch, ask.opened.seq);
-                let ask = crate::Ask { opened, ..ask.clone() };
-                record.asks.insert(ask.id.clone(), AskRecord { ask, settled: None });
+                let ask = crate::StoredRequest { opened, ..ask.clone() };
+                record.asks.insert(ask.id.clone(), RequestRecord { ask, settled: None });
             }
         }
         self.forget_bytes(freed);

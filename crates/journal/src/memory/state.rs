@@ -10,9 +10,9 @@ use crate::limits::{CLIENT_ID_KEPT, MEMORY_BYTES_MAX, PAST_EPOCHS_MAX, RETAIN_ST
 use crate::opening::LastStop;
 use crate::retention::RetentionWalk;
 use crate::{
-    Ask, AskId, AuditEntry, ClientId, Commit, Cursor, CursorVerdict, DocumentChange, Epoch, ErrorKind, Event,
+    AskId, AuditEntry, ClientId, Commit, Cursor, CursorVerdict, DocumentChange, Epoch, ErrorKind, Event,
     EventDraft, Extent, Fence, Handle, JournalError, Keep, Key, Max, Novelty, Opening, Page, PageRoom,
-    Project, ProjectFolder, Rest, Retained, Session, Settled, Stored, StoredDocument, Tap,
+    Project, ProjectFolder, Rest, Retained, Session, Settled, Stored, StoredDocument, StoredRequest, Tap,
 };
 
 #[derive(Default)]
@@ -39,11 +39,11 @@ pub(super) struct SessionRecord {
     pub(super) past: Vec<(Epoch, u64)>,
     pub(super) events: VecDeque<Arc<Event>>,
     pub(super) client_ids: HashMap<ClientId, (Cursor, Timestamp)>,
-    pub(super) asks: HashMap<AskId, AskRecord>,
+    pub(super) asks: HashMap<AskId, RequestRecord>,
 }
 
-pub(super) struct AskRecord {
-    pub(super) ask: Ask,
+pub(super) struct RequestRecord {
+    pub(super) ask: StoredRequest,
     pub(super) settled: Option<(Settled, Cursor)>,
 }
 
@@ -229,7 +229,7 @@ impl SessionRecord {
         }
     }
 
-    pub(super) fn open_asks(&self) -> impl Iterator<Item = &Ask> {
+    pub(super) fn open_asks(&self) -> impl Iterator<Item = &StoredRequest> {
         self.asks.values().filter(|ask| ask.settled.is_none()).map(|ask| &ask.ask)
     }
 

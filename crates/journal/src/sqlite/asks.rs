@@ -9,8 +9,8 @@ use super::failure::{Doing as _, damaged};
 use super::writer::Tx;
 use crate::limits::{LIST_MAX, OPEN_ASKS_MAX};
 use crate::{
-    Ask, AskId, Class, Cursor, Epoch, EventDraft, Fence, JournalError, Key, NewAsk, Novelty, Settle, Settled,
-    Settlement, Stored,
+    AskId, Class, Cursor, Epoch, EventDraft, Fence, JournalError, Key, NewRequest, Novelty, Settle, Settled,
+    Settlement, Stored, StoredRequest,
 };
 
 /// Query of asks, for [`ask`].
@@ -20,7 +20,12 @@ const KNOWN: &str = "SELECT key, epoch, id, kind, digest, body, deadline, opened
 /// The condition for open ones.
 const OPEN: &str = "outcome IS NULL";
 
-pub(super) fn open(tx: &mut Tx<'_>, key: &Key, fence: Fence, new: &NewAsk) -> Result<Stored, JournalError> {
+pub(super) fn open(
+    tx: &mut Tx<'_>,
+    key: &Key,
+    fence: Fence,
+    new: &NewRequest,
+) -> Result<Stored, JournalError> {
     let doing = "open an ask";
     let mut session = SessionRow::fenced(tx.conn, key, fence)?;
     let handle = session.handle.number();
@@ -108,16 +113,25 @@ pub(super) fn outcome(conn: &Connection, key: &Key, id: &AskId) -> Result<Option
 }
 
 /// Returns an open ask.
-pub(super) fn find(conn: &Connection, key: &Key, id: &AskId) -> Result<Option<Ask>, JournalError> {
+pub(super) fn find(conn: &Connection, key: &Key, id: &AskId) -> Result<Option<StoredRequest>, JournalError> {
     find_by(conn, key, id, &format!("{KNOWN} {OPEN} AND key = ?1 AND id = ?2"))
 }
 
 /// Returns an ask, open or settled.
-pub(super) fn find_known(conn: &Connection, key: &Key, id: &AskId) -> Result<Option<Ask>, JournalError> {
+pub(super) fn find_known(
+    conn: &Connection,
+    key: &Key,
+    id: &AskId,
+) -> Result<Option<StoredRequest>, JournalError> {
     find_by(conn, key, id, &format!("{KNOWN} key = ?1 AND id = ?2"))
 }
 
-fn find_by(conn: &Connection, key: &Key, id: &AskId, sql: &str) -> Result<Option<Ask>, JournalError> {
+fn find_by(
+    conn: &Connection,
+    key: &Key,
+    id: &AskId,
+    sql: &str,
+) -> Result<Option<StoredRequest>, JournalError> {
     let doing = "read an ask";
     SessionRow::find(conn, key)?;
     let mut find = conn.prepare_cached(sql).doing(doing)?;
@@ -126,7 +140,7 @@ fn find_by(conn: &Connection, key: &Key, id: &AskId, sql: &str) -> Result<Option
 }
 
 /// Open asks, the oldest first.
-pub(super) fn list(conn: &Connection, key: Option<&Key>) -> Result<Vec<Ask>, JournalError> {
+pub(super) fn list(conn: &Connection, key: Option<&Key>) -> Result<Vec<StoredRequest>, JournalError> {
     let doing = "list the open asks";
     key.map_or(Ok(()), |key| SessionRow::find(conn, key).map(drop))?;
     let which = if key.is_some() { "key = ?1" } else { "?1 IS NULL" };
@@ -146,11 +160,11 @@ pub(super) fn count(conn: &Connection) -> Result<u64, JournalError> {
     conn.query_row(sql, [], |row| row.get(0)).doing("count the open asks")
 }
 
-fn ask(row: &Row<'_>) -> Result<Ask, JournalError> {
+fn ask(row: &Row<'_>) -> Result<StoredRequest, JournalError> {
     let doing = "read an ask";
     let text = |column: usize| row.get::<_, String>(column).doing(doing);
     let deadline: Option<i64> = row.get(6).doing(doing)?;
-    Ok(Ask {
+    Ok(StoredRequest {
         session: Key::new(text(0)?).map_err(|_| damaged("a key is invalid"))?,
         id: AskId::new(text(2)?).map_err(|_| damaged("an id is invalid"))?,
         kind: text(3)?,

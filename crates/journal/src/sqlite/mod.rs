@@ -46,10 +46,10 @@ use self::readers::Readers;
 use self::writer::{Load, Writer};
 use super::event::{check_drafts, class_of, weight};
 use super::{
-    Ask, AskId, AuditDraft, AuditEntry, Changed, Class, ClientId, Cursor, DocumentChange, EventDraft, Fence,
-    Handle, Journal, JournalCall, JournalError, Keep, Key, Loss, Max, NewAsk, NewSession, Novelty, Opening,
-    Page, Project, ProjectFolder, Replica, Resume, Retained, Session, SessionChange, SessionCounts,
-    SessionName, Settle, Settled, Settlement, Stored, StoredDocument, Tap,
+    AskId, AuditDraft, AuditEntry, Changed, Class, ClientId, Cursor, DocumentChange, EventDraft, Fence,
+    Handle, Journal, JournalCall, JournalError, Keep, Key, Loss, Max, NewRequest, NewSession, Novelty,
+    Opening, Page, Project, ProjectFolder, Replica, Resume, Retained, Session, SessionChange, SessionCounts,
+    SessionName, Settle, Settled, Settlement, Stored, StoredDocument, StoredRequest, Tap,
 };
 use crate::limits::{DELTA_BYTES_MAX, JOURNAL_BYTES_MAX, LIST_MAX};
 
@@ -250,7 +250,7 @@ impl Journal for SqliteJournal {
         })
     }
 
-    fn ask(&self, key: &Key, fence: Fence, ask: NewAsk) -> JournalCall<'_, Stored> {
+    fn ask(&self, key: &Key, fence: Fence, ask: NewRequest) -> JournalCall<'_, Stored> {
         let key = key.clone();
         Box::pin(async move {
             ask.check()?;
@@ -273,12 +273,12 @@ impl Journal for SqliteJournal {
         self.readers.call(move |conn| asks::outcome(conn, &key, &id))
     }
 
-    fn open_ask(&self, key: &Key, id: &AskId) -> JournalCall<'_, Option<Ask>> {
+    fn open_ask(&self, key: &Key, id: &AskId) -> JournalCall<'_, Option<StoredRequest>> {
         let (key, id) = (key.clone(), id.clone());
         self.readers.call(move |conn| asks::find(conn, &key, &id))
     }
 
-    fn known_ask(&self, key: &Key, id: &AskId) -> JournalCall<'_, Option<Ask>> {
+    fn known_ask(&self, key: &Key, id: &AskId) -> JournalCall<'_, Option<StoredRequest>> {
         let (key, id) = (key.clone(), id.clone());
         self.readers.call(move |conn| asks::find_known(conn, &key, &id))
     }
@@ -302,7 +302,7 @@ impl Journal for SqliteJournal {
         })
     }
 
-    fn asks(&self, key: Option<&Key>) -> JournalCall<'_, Vec<Ask>> {
+    fn asks(&self, key: Option<&Key>) -> JournalCall<'_, Vec<StoredRequest>> {
         let key = key.cloned();
         self.readers.call(move |conn| asks::list(conn, key.as_ref()))
     }

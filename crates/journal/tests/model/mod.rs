@@ -10,7 +10,7 @@ use tidings_journal::broadcast::{Broadcast, Cut, Delivery, SubscribeOptions, Sub
 use tidings_journal::conformance::Engine;
 use tidings_journal::{
     AskId, Class, ClientId, Cursor, CursorVerdict, Epoch, EventDraft, Fence, Journal, Keep, Key, Kind,
-    MemoryJournal, NewAsk, NewSession, Novelty, Opening, Settle, Settlement,
+    MemoryJournal, NewRequest, NewSession, Novelty, Opening, Settle, Settlement,
 };
 use tidings_protocol::ui::RequestOutcome;
 
@@ -24,7 +24,7 @@ pub(crate) enum Step {
         class: Class,
         command: Option<u8>,
     },
-    Ask(u8),
+    StoredRequest(u8),
     Settle(u8),
     Retain {
         keep: u64,
@@ -209,7 +209,7 @@ impl<'e> World<'e> {
 
     async fn ask(&mut self, ask: u8) -> Result<(), TestCaseError> {
         let body = self.say();
-        let new = NewAsk {
+        let new = NewRequest {
             id: ask_id(ask),
             kind: "permission".to_owned(),
             digest: None,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use tidings_journal::{
-    AskId, AuditDraft, Class, Journal, Keep, Key, Max, NewAsk, NewSession, Settle, SqliteJournal,
+    AskId, AuditDraft, Class, Journal, Keep, Key, Max, NewRequest, NewSession, Settle, SqliteJournal,
 };
 use tidings_protocol::ui::RequestOutcome;
 
@@ -33,7 +33,7 @@ async fn fill(journal: &SqliteJournal) {
             journal.append(&key, fence, vec![draft(Class::Durable, body)]).await.unwrap();
         }
         let id = AskId::new(format!("ask of {name}")).unwrap();
-        let ask = NewAsk {
+        let ask = NewRequest {
             id: id.clone(),
             kind: "permission".to_owned(),
             digest: Some("d1".to_owned()),

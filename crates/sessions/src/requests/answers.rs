@@ -11,7 +11,7 @@ use tidings_api::{
     AnswerResult, BatchAnswer, BatchAnswerItem, BatchAnswered, Choice, Code, PendingPermission,
     PermissionAnswer, PermissionScope, QuestionAnswer, QuestionReply,
 };
-use tidings_journal::{Ask, AskId, ClientId, Settle, Settlement};
+use tidings_journal::{AskId, ClientId, Settle, Settlement, StoredRequest};
 use tidings_protocol::json::Json;
 use tidings_protocol::ui::{AnsweredBy, InteractionResolved, PermissionResolved, RequestOutcome, Resolution};
 
@@ -154,7 +154,7 @@ impl LiveSession {
 
     /// Refuses a scope that the request does not offer, before anything is stored: the agent would not get
     /// such an answer.
-    fn check_scope(&self, answer: &PermissionAnswer, ask: &Ask) -> Result<(), Error> {
+    fn check_scope(&self, answer: &PermissionAnswer, ask: &StoredRequest) -> Result<(), Error> {
         if answer.decision != Choice::Allow || answer.scope == PermissionScope::Once {
             return Ok(());
         }
@@ -340,7 +340,7 @@ impl LiveSession {
     }
 
     /// The open ask with an id.
-    pub(crate) async fn ask(&self, id: &AskId) -> Result<Option<Ask>, Error> {
+    pub(crate) async fn ask(&self, id: &AskId) -> Result<Option<StoredRequest>, Error> {
         Ok(self.journal().open_ask(&self.key, id).await?)
     }
 
@@ -472,7 +472,7 @@ fn mode_of(inquiry: &Inquiry, replies: &[Reply]) -> Option<String> {
 }
 
 /// True if a stored request offers rules.
-fn offers_rules(ask: &Ask, handle: i64) -> bool {
+fn offers_rules(ask: &StoredRequest, handle: i64) -> bool {
     let Some(PendingRequest::Permission(permission)) = pending_request(ask, handle) else { return false };
     permission.details.suggestions.is_some_and(|rules| rules.as_array().is_some_and(|all| !all.is_empty()))
 }

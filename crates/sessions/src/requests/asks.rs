@@ -8,7 +8,7 @@ use tidings_agent::UiMessage;
 use tidings_agent::permissions::{Answer, Digest};
 use tidings_api::{PendingPermission, PendingQuestion};
 use tidings_journal::limits::BLOB_BYTES_MAX;
-use tidings_journal::{Ask, AuditDraft};
+use tidings_journal::{AuditDraft, StoredRequest};
 use tidings_protocol::ui::{
     AnsweredBy, AskUserQuestionsRequest, InteractionResolved, PermissionDetails, PermissionRequest,
     PermissionResolved, PermissionScope, QuestionDetails, RequestOutcome, Resolution,
@@ -96,7 +96,7 @@ pub(crate) enum PendingRequest {
     Question(PendingQuestion),
 }
 
-pub(crate) fn pending_request(ask: &Ask, handle: i64) -> Option<PendingRequest> {
+pub(crate) fn pending_request(ask: &StoredRequest, handle: i64) -> Option<PendingRequest> {
     let (session, tool_use_id) = (ask.session.to_string(), ask.id.to_string());
     let (cursor, opened_at) = (ask.opened.to_string(), ask.opened_at.to_string());
     Some(match serde_json::from_slice(&ask.body).ok()? {

@@ -8,7 +8,7 @@ use tidings_agent::sink::SendError;
 use tidings_agent::{EventSink, UiMessage};
 use tidings_api::Notice;
 use tidings_journal::{
-    AskId, ErrorKind, EventDraft, JournalError, NewAsk, Novelty, Settle, Settlement, Stored,
+    AskId, ErrorKind, EventDraft, JournalError, NewRequest, Novelty, Settle, Settlement, Stored,
 };
 use tidings_protocol::ui::SessionPhase;
 
@@ -277,7 +277,7 @@ impl JournalSink {
             }
             AskBody::Question { details, .. } => ("question", None, details.deadline_ms),
         };
-        let ask = NewAsk {
+        let ask = NewRequest {
             id: id.clone(),
             kind: kind.to_owned(),
             digest,

@@ -9,7 +9,7 @@ use tidings_api::ServerPhase;
 #[cfg(unix)]
 use tidings_journal::Fence;
 use tidings_journal::limits::LIST_MAX;
-use tidings_journal::{Ask, Max, Session, SessionChange, Settle};
+use tidings_journal::{Max, Session, SessionChange, Settle, StoredRequest};
 use tidings_protocol::ui::{
     InteractionResolved, PermissionResolved, RequestOutcome, Resolution, SessionPhase, SessionStateChanged,
 };
@@ -269,7 +269,7 @@ impl LiveSession {
     }
 
     /// Settles a request as lost: its agent is gone.
-    async fn settle_as_lost(&self, ask: &Ask) -> Result<(), Error> {
+    async fn settle_as_lost(&self, ask: &StoredRequest) -> Result<(), Error> {
         let event: UiMessage = match ask.kind.as_str() {
             "question" => InteractionResolved::new(self.handle, ask.id.as_str(), Resolution::Lost).into(),
             _ => PermissionResolved::new(self.handle, ask.id.as_str(), Resolution::Lost).into(),

@@ -1,6 +1,6 @@
 //! Events of a session as messages for an editor.
 
-use tidings_acp::agent::{OpenPrompts, PendingAsk, PromptEnd, Translator};
+use tidings_acp::agent::{OpenPrompts, PendingRequest, PromptEnd, Translator};
 use tidings_acp::rpc::Id;
 use tidings_journal::Event;
 use tidings_protocol::ui::{QuestionDetails, SessionPhase, UiMessage, UserPrompt};
@@ -15,7 +15,7 @@ pub(super) enum EditorItem {
     /// The images and files of another client's prompt, as of this cursor.
     Attachments(Box<UserPrompt>, String),
     /// A request of the agent is pending, as of this sequence number.
-    Ask(PendingAsk, u64),
+    Ask(PendingRequest, u64),
     /// A request was resolved.
     Settled(String),
     /// The turn of a prompt has ended, as of this cursor.
@@ -42,9 +42,11 @@ impl EditorEncoder {
     }
 
     /// The request of an event, if it announces one.
-    fn ask(&mut self, message: &UiMessage) -> Option<PendingAsk> {
+    fn ask(&mut self, message: &UiMessage) -> Option<PendingRequest> {
         match message {
-            UiMessage::PermissionDetails(details) => Some(PendingAsk::Permission(Box::new(details.clone()))),
+            UiMessage::PermissionDetails(details) => {
+                Some(PendingRequest::Permission(Box::new(details.clone())))
+            }
             UiMessage::QuestionDetails(details) => {
                 self.question = Some(Box::new(details.clone()));
                 None
@@ -55,7 +57,7 @@ impl EditorEncoder {
             }
             UiMessage::UserInteractionRequired { request, .. } => {
                 let (details, plan) = (self.question.take()?, self.plan.take());
-                Some(PendingAsk::Question { request: request.clone(), details, plan })
+                Some(PendingRequest::Question { request: request.clone(), details, plan })
             }
             _ => None,
         }

@@ -31,25 +31,25 @@ pub enum Reply {
 
 /// A pending request.
 #[derive(Debug, Clone)]
-pub(crate) enum Ask {
+pub(crate) enum PendingRequest {
     Permission(PermissionAsk),
     Questions(QuestionsAsk),
 }
 
 /// All pending requests, oldest first; one of them is in front and gets the keys.
 #[derive(Debug, Default)]
-pub(crate) struct Asks {
-    open: Vec<(String, Ask)>,
+pub(crate) struct PendingRequests {
+    open: Vec<(String, PendingRequest)>,
     at: usize,
 }
 
-impl Asks {
+impl PendingRequests {
     pub(crate) fn is_empty(&self) -> bool {
         self.open.is_empty()
     }
 
     /// Adds a request, unless it is already pending; returns true if it is new.
-    pub(crate) fn open(&mut self, id: &str, ask: Ask) -> bool {
+    pub(crate) fn open(&mut self, id: &str, ask: PendingRequest) -> bool {
         let new = !self.open.iter().any(|(open, _)| open == id);
         if new {
             self.open.push((id.to_owned(), ask));
@@ -58,7 +58,7 @@ impl Asks {
     }
 
     /// Removes a request that was answered elsewhere or withdrawn.
-    pub(crate) fn close(&mut self, id: &str) -> Option<Ask> {
+    pub(crate) fn close(&mut self, id: &str) -> Option<PendingRequest> {
         let index = self.open.iter().position(|(open, _)| open == id)?;
         let (_, ask) = self.open.remove(index);
         if self.at > index || self.at >= self.open.len() {
@@ -68,15 +68,15 @@ impl Asks {
     }
 
     /// Passes a key to the request in front. Once it is answered, removes and returns it with the answer.
-    pub(crate) fn key(&mut self, key: &Key) -> Option<(String, Ask, Reply)> {
+    pub(crate) fn key(&mut self, key: &Key) -> Option<(String, PendingRequest, Reply)> {
         if *key == Key::Tab && self.open.len() > 1 {
             self.at = (self.at + 1) % self.open.len();
             return None;
         }
         let (id, ask) = self.open.get_mut(self.at)?;
         let reply = match ask {
-            Ask::Permission(ask) => ask.key(key),
-            Ask::Questions(ask) => ask.key(key),
+            PendingRequest::Permission(ask) => ask.key(key),
+            PendingRequest::Questions(ask) => ask.key(key),
         }?;
         let id = id.clone();
         let ask = self.close(&id)?;
@@ -92,8 +92,8 @@ impl Asks {
             lines.push(Line::styled(&position, Style::YELLOW).with("  [Tab] next", Style::DIM));
         }
         match ask {
-            Ask::Permission(ask) => lines.extend(ask.lines(columns, self.open.len() > 1)),
-            Ask::Questions(ask) => lines.extend(ask.lines(columns)),
+            PendingRequest::Permission(ask) => lines.extend(ask.lines(columns, self.open.len() > 1)),
+            PendingRequest::Questions(ask) => lines.extend(ask.lines(columns)),
         }
         lines
     }

@@ -39,7 +39,7 @@ fn questions() -> QuestionsAsk {
 }
 
 /// Types keys: letters are themselves, `⏎` is Enter, `⌫` Backspace, `⎋` Escape, `⇥` Tab.
-fn typed(asks: &mut Asks, keys: &str) -> Vec<(String, Reply)> {
+fn typed(asks: &mut PendingRequests, keys: &str) -> Vec<(String, Reply)> {
     let mut replies = Vec::new();
     for c in keys.chars() {
         let key = match c {
@@ -65,23 +65,23 @@ fn a_permission_is_given_by_letters_and_never_by_enter() {
         ("e⏎not x⌫yet⏎", Reply::Deny(Some("not yet".to_owned()))),
         ("ey⎋y", Reply::Allow(PermissionScope::Once)),
     ] {
-        let mut asks = Asks::default();
-        assert!(asks.open("1", Ask::Permission(bash())));
-        assert!(!asks.open("1", Ask::Permission(bash())), "asked once");
+        let mut asks = PendingRequests::default();
+        assert!(asks.open("1", PendingRequest::Permission(bash())));
+        assert!(!asks.open("1", PendingRequest::Permission(bash())), "asked once");
         assert_eq!(typed(&mut asks, keys), [("1".to_owned(), reply)], "{keys}");
         assert!(asks.is_empty());
     }
-    let mut asks = Asks::default();
+    let mut asks = PendingRequests::default();
     let without_rules = PermissionAsk { rules: Vec::new(), ..bash() };
-    asks.open("1", Ask::Permission(without_rules));
+    asks.open("1", PendingRequest::Permission(without_rules));
     assert_eq!(typed(&mut asks, "a⏎"), [], "a key that is not offered has no effect");
 }
 
 #[test]
 fn pending_requests_are_numbered_and_one_is_in_front() {
-    let mut asks = Asks::default();
+    let mut asks = PendingRequests::default();
     for id in ["1", "2", "3"] {
-        asks.open(id, Ask::Permission(bash()));
+        asks.open(id, PendingRequest::Permission(bash()));
     }
     assert_eq!(asks.lines(80)[0].text(), "Request 1 of 3  [Tab] next");
     assert_eq!(typed(&mut asks, "⇥y"), [("2".to_owned(), Reply::Allow(PermissionScope::Once))]);
@@ -99,8 +99,8 @@ fn questions_take_digits_several_choices_and_words() {
         ("1⏎2⏎⎋", None),
         ("x", None),
     ] {
-        let mut asks = Asks::default();
-        asks.open("q", Ask::Questions(questions()));
+        let mut asks = PendingRequests::default();
+        asks.open("q", PendingRequest::Questions(questions()));
         let reply = match expected {
             Some(answers) => Reply::Answers(
                 answers.into_iter().map(|answer| answer.into_iter().map(str::to_owned).collect()).collect(),
@@ -121,9 +121,9 @@ fn questions_look_calm() {
         shown += "----\n";
     };
     for columns in [80, 40] {
-        let mut asks = Asks::default();
+        let mut asks = PendingRequests::default();
         show(bash().introduction(columns));
-        asks.open("1", Ask::Permission(bash()));
+        asks.open("1", PendingRequest::Permission(bash()));
         show(asks.lines(columns));
         typed(&mut asks, "eno");
         show(asks.lines(columns));
@@ -131,8 +131,8 @@ fn questions_look_calm() {
             bash().settled(&Reply::Allow(PermissionScope::Always)),
             bash().settled(&Reply::Deny(Some("no".to_owned()))),
         ]);
-        let mut asks = Asks::default();
-        asks.open("q", Ask::Questions(questions()));
+        let mut asks = PendingRequests::default();
+        asks.open("q", PendingRequest::Questions(questions()));
         show(asks.lines(columns));
         typed(&mut asks, "12");
         show(asks.lines(columns));

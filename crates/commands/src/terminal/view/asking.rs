@@ -8,7 +8,7 @@ use tidings_protocol::ui::{
     QuestionType, Resolution, UiMessage,
 };
 
-use super::super::ask::{Ask, Choice, PermissionAsk, QuestionAsk, QuestionsAsk, Reply, Selection};
+use super::super::ask::{Choice, PendingRequest, PermissionAsk, QuestionAsk, QuestionsAsk, Reply, Selection};
 use super::super::line::Line;
 use super::super::style::Style;
 use super::View;
@@ -53,10 +53,10 @@ impl View {
     }
 
     /// Shows a decision, which stays on the screen.
-    pub(super) fn settled(&mut self, ask: &Ask, reply: &Reply) -> io::Result<()> {
+    pub(super) fn settled(&mut self, ask: &PendingRequest, reply: &Reply) -> io::Result<()> {
         let lines = match ask {
-            Ask::Permission(ask) => vec![ask.settled(reply)],
-            Ask::Questions(ask) => ask.settled(reply),
+            PendingRequest::Permission(ask) => vec![ask.settled(reply)],
+            PendingRequest::Questions(ask) => ask.settled(reply),
         };
         let columns = self.card_columns();
         self.cards(&lines.iter().flat_map(|line| line.wrap(columns, 4)).collect::<Vec<_>>())
@@ -70,11 +70,11 @@ impl View {
     ) -> io::Result<()> {
         let ask = PermissionAsk::new(Some(request), details);
         let lines = ask.introduction(self.card_columns());
-        if self.open_ask(id, Ask::Permission(ask)) { self.introduce(&lines) } else { Ok(()) }
+        if self.open_ask(id, PendingRequest::Permission(ask)) { self.introduce(&lines) } else { Ok(()) }
     }
 
     /// Adds a request. While a prompt is typed, the next keys are still part of it.
-    fn open_ask(&mut self, id: &str, ask: Ask) -> bool {
+    fn open_ask(&mut self, id: &str, ask: PendingRequest) -> bool {
         if self.asks.is_empty() {
             self.defers_requests = self.input.as_ref().is_some_and(|input| !input.is_empty());
         }
@@ -100,7 +100,7 @@ impl View {
         if details.is_some_and(|details| details.kind == QuestionKind::Plan) {
             let ask = PermissionAsk { tool: "ExitPlanMode".to_owned(), ..PermissionAsk::default() };
             let lines = ask.introduction(self.card_columns());
-            self.open_ask(id, Ask::Permission(ask));
+            self.open_ask(id, PendingRequest::Permission(ask));
             return self.introduce(&lines);
         }
         let questions = request.questions.iter().enumerate().map(|(at, question)| {
@@ -131,7 +131,7 @@ impl View {
             message: details.and_then(|details| details.message.clone()),
             ..QuestionsAsk::default()
         };
-        self.open_ask(id, Ask::Questions(ask));
+        self.open_ask(id, PendingRequest::Questions(ask));
         Ok(())
     }
 

@@ -6,7 +6,9 @@ mod commands;
 use std::collections::HashMap;
 
 use serde_json::Value;
-use tidings_acp::agent::{AskedRequest, ClientFeatures, PendingAsk, PromptEnd, Translator, opened, stopped};
+use tidings_acp::agent::{
+    ClientFeatures, EditorRequest, PendingRequest, PromptEnd, Translator, opened, stopped,
+};
 use tidings_acp::limits::{COMMANDS_WAITING_MAX, EVENTS_BEFORE_CURSOR};
 use tidings_acp::rpc::{self, Id, RpcError};
 use tidings_api::{Scope, ServerPhase, Subscribed, Verdict};
@@ -50,11 +52,11 @@ pub(super) struct EditorSession {
     feed: Feed<EditorEncoder>,
     /// The head at the time of opening, and the requests that were pending then.
     head: Cursor,
-    pending: Vec<PendingAsk>,
+    pending: Vec<PendingRequest>,
     /// A notice for the editor about its cursor.
     lost: Option<&'static str>,
     /// Requests that the editor has.
-    asked: HashMap<Id, AskedRequest>,
+    asked: HashMap<Id, EditorRequest>,
 }
 
 /// The editor is gone, or the session is.
@@ -92,8 +94,9 @@ impl EditorSession {
             None => api.sessions.subscribe(&key, options(None, may_answer)).await?,
         };
         let head = subscribed.head.parse()?;
-        let asks = subscribed.pending_permissions.into_iter().map(PendingAsk::from);
-        let pending = asks.chain(subscribed.pending_questions.into_iter().map(PendingAsk::from)).collect();
+        let asks = subscribed.pending_permissions.into_iter().map(PendingRequest::from);
+        let pending =
+            asks.chain(subscribed.pending_questions.into_iter().map(PendingRequest::from)).collect();
         let feed = Feed::new(events, encoder, Deltas::All);
         let asked = HashMap::new();
         Ok(EditorSession {
@@ -206,7 +209,8 @@ impl EditorSession {
     /// Responds to the request that opened the session, and asks what is pending.
     async fn respond_opened(&mut self, id: &Id) -> Step {
         let pending = std::mem::take(&mut self.pending);
-        let requests: Vec<AskedRequest> = pending.into_iter().filter_map(|ask| self.to_editor(ask)).collect();
+        let requests: Vec<EditorRequest> =
+            pending.into_iter().filter_map(|ask| self.to_editor(ask)).collect();
         let ids: Vec<Id> = requests.iter().map(|request| request.id.clone()).collect();
         let cursor = match &self.opening {
             OpenMode::Resume { .. } => self.feed.events.cursor(),
@@ -228,14 +232,14 @@ impl EditorSession {
         Ok(())
     }
 
-    fn to_editor(&self, ask: PendingAsk) -> Option<AskedRequest> {
+    fn to_editor(&self, ask: PendingRequest) -> Option<EditorRequest> {
         if !self.caller.scopes.has(Scope::Decide) {
             return None;
         }
         ask.to_editor(&self.name, &self.features, self.caller.scopes.has(Scope::Always))
     }
 
-    async fn ask(&mut self, request: AskedRequest) -> Step {
+    async fn ask(&mut self, request: EditorRequest) -> Step {
         let line = rpc::request(&request.id, request.method, &request.params);
         self.asked.insert(request.id.clone(), request);
         self.send(line).await
