@@ -11,19 +11,19 @@ use tidings_agent::pending::{Already, Pending, Refused};
 use tidings_protocol::ui::{AnsweredBy, RequestOutcome};
 
 #[derive(Debug, Clone)]
-enum Step {
+enum PendingStep {
     Open(u8, Option<u8>),
     Settle(u8, u8),
     Cancel(u8),
     Expire(u8),
 }
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn steps() -> impl Strategy<Value = Vec<PendingStep>> {
     let step = prop_oneof![
-        (0..6u8, proptest::option::of(0..20u8)).prop_map(|(key, deadline)| Step::Open(key, deadline)),
-        (0..6u8, any::<u8>()).prop_map(|(key, answer)| Step::Settle(key, answer)),
-        (0..6u8).prop_map(Step::Cancel),
-        (0..20u8).prop_map(Step::Expire),
+        (0..6u8, proptest::option::of(0..20u8)).prop_map(|(key, deadline)| PendingStep::Open(key, deadline)),
+        (0..6u8, any::<u8>()).prop_map(|(key, answer)| PendingStep::Settle(key, answer)),
+        (0..6u8).prop_map(PendingStep::Cancel),
+        (0..20u8).prop_map(PendingStep::Expire),
     ];
     proptest::collection::vec(step, 0..60)
 }
@@ -75,17 +75,17 @@ proptest! {
         let mut model = Model::default();
         for step in steps {
             match step {
-                Step::Open(key, deadline) => {
+                PendingStep::Open(key, deadline) => {
                     prop_assert_eq!(pending.open(key, deadline.map(at)), model.open(key, deadline));
                 }
-                Step::Settle(key, answer) => {
+                PendingStep::Settle(key, answer) => {
                     let outcome = RequestOutcome::by_person(answer, "user");
                     prop_assert_eq!(pending.settle(&key, outcome.clone()), model.settle(key, outcome));
                 }
-                Step::Cancel(key) => {
+                PendingStep::Cancel(key) => {
                     prop_assert_eq!(pending.cancel(&key), model.settle(key, RequestOutcome::Cancelled));
                 }
-                Step::Expire(now) => prop_assert_eq!(pending.expire(at(now)), model.expire(now)),
+                PendingStep::Expire(now) => prop_assert_eq!(pending.expire(at(now)), model.expire(now)),
             }
             prop_assert_eq!(
                 pending.open_keys().copied().collect::<Vec<_>>(),

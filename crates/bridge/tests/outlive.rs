@@ -46,9 +46,9 @@ fn story(turn: usize) -> String {
 }
 
 /// A server; it is killed when it is dropped.
-pub(crate) struct Server(pub(crate) Child);
+pub(crate) struct ServerProcess(pub(crate) Child);
 
-impl Drop for Server {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         drop(self.0.kill());
         drop(self.0.wait());
@@ -63,11 +63,11 @@ pub(crate) fn child_program() -> PathBuf {
     program
 }
 
-pub(crate) fn server(kind: &str, folder: &Path) -> Server {
+pub(crate) fn server(kind: &str, folder: &Path) -> ServerProcess {
     let log = std::fs::OpenOptions::new().append(true).create(true).open(folder.join("log")).unwrap();
     let mut command = Command::new(child_program());
     command.arg(kind).arg(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);
-    Server(command.spawn().unwrap())
+    ServerProcess(command.spawn().unwrap())
 }
 
 pub(crate) fn agents(folder: &Path) -> Vec<u32> {

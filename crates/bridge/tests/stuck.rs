@@ -31,7 +31,7 @@ const LET_GO: Duration = Duration::from_secs(180);
 #[test]
 fn f98_clients_that_never_read_cost_little_and_delay_nobody() {
     let (clients, mib) = (number("TIDINGS_SOAK_STUCK", 40), number("TIDINGS_SOAK_MIB", 12));
-    let mut server = Server::start();
+    let mut server = StuckServer::start();
     // Three in four on a WebSocket, the others on a stream of events.
     let stuck: Vec<TcpStream> =
         (0..clients).map(|n| if n % 4 == 0 { server.stream() } else { server.socket() }).collect();
@@ -77,7 +77,7 @@ fn f98_clients_that_never_read_cost_little_and_delay_nobody() {
 fn k6_clients_that_never_read_cost_little_however_long_an_event_is() {
     const EVENT_BYTES: u64 = 15 << 20;
     const CLIENTS: u64 = 40;
-    let mut server = Server::start();
+    let mut server = StuckServer::start();
     server.publish(16);
     let some = |server: &Server| -> Vec<TcpStream> {
         let client = |n| match n % 5 {
@@ -107,7 +107,7 @@ fn k6_clients_that_never_read_cost_little_however_long_an_event_is() {
     drop((live, late));
 }
 
-struct Server {
+struct StuckServer {
     child: Child,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
@@ -116,7 +116,7 @@ struct Server {
     _folder: tempfile::TempDir,
 }
 
-impl Server {
+impl StuckServer {
     fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut command = Command::new(program());
@@ -128,7 +128,7 @@ impl Server {
         let mut output = BufReader::new(output);
         let address = line(&mut output);
         let token = std::fs::read_to_string(folder.path().join("data/token")).unwrap().trim().to_owned();
-        Server { child, input, output, address, token, _folder: folder }
+        StuckServer { child, input, output, address, token, _folder: folder }
     }
 
     fn publish(&mut self, kib: u64) {
@@ -222,7 +222,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for StuckServer {
     fn drop(&mut self) {
         drop(self.child.kill());
         drop(self.child.wait());

@@ -7,7 +7,7 @@ pub(crate) mod recordings;
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
-use recordings::{Kind, untyped};
+use recordings::{RecordedKind, untyped};
 use tidings_protocol::control::*;
 use tidings_protocol::json::{Json, Raw, Reading, Wire, same_json};
 use tidings_protocol::permissions::{
@@ -43,7 +43,7 @@ fn recorded_frames_are_typed_and_come_back() {
     for recorded in recordings::all() {
         assert!(recorded.refused.is_empty(), "{}: {:?}", recorded.place, recorded.refused);
         assert_same(&recorded.line, &recorded.written);
-        if let Kind::Request(Call::Unknown(unknown)) = recorded.kind {
+        if let RecordedKind::Request(Call::Unknown(unknown)) = recorded.kind {
             let published =
                 REQUESTS.iter().any(|json| json.contains(&format!("\"subtype\":\"{}\"", unknown.subtype)));
             assert!(!published, "{}: {}", recorded.place, unknown.subtype);
@@ -55,7 +55,7 @@ fn recorded_frames_are_typed_and_come_back() {
 fn recorded_replies_are_read_as_the_reply_to_their_request() {
     let mut replies = BTreeSet::new();
     for recorded in recordings::all() {
-        let Kind::Response(response, Some(call)) = recorded.kind else {
+        let RecordedKind::Response(response, Some(call)) = recorded.kind else {
             continue;
         };
         let ControlOutcome::Success(success) = &response.outcome else {
@@ -73,7 +73,7 @@ fn recorded_replies_are_read_as_the_reply_to_their_request() {
 fn recorded_decisions_about_tools_are_typed() {
     let mut decisions = 0;
     for recorded in recordings::all() {
-        let Kind::Response(response, Some(Call::CanUseTool(_))) = recorded.kind else {
+        let RecordedKind::Response(response, Some(Call::CanUseTool(_))) = recorded.kind else {
             continue;
         };
         let ControlOutcome::Success(success) = &response.outcome else {
@@ -99,7 +99,7 @@ fn recorded_requests_have_no_published_field_without_a_type() {
         "decision_reason_hook_source",
     ];
     for recorded in recordings::all() {
-        let Kind::Request(call) = recorded.kind else {
+        let RecordedKind::Request(call) = recorded.kind else {
             continue;
         };
         if call.is_known() {

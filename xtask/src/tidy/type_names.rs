@@ -31,6 +31,9 @@ const SHARED: &str = "\
 
 const KEYWORDS: &[&str] = &["struct", "enum", "trait", "type", "union"];
 
+/// A published page whose code is compiled as it is there.
+const PUBLISHED_PAGE: &str = "crates/protocol/tests/seed_000/page.rs";
+
 /// The places that define types, by crate and name.
 type Definitions<'a> = BTreeMap<(String, String), Vec<(&'a str, usize)>>;
 
@@ -47,6 +50,7 @@ pub(crate) fn check(files: &[TextFile]) -> Vec<Finding> {
         }
     }
     let mut found = shadowing_aliases(files, &definitions);
+    found.extend(repeated_in_tests(files, &definitions));
     found.extend(shared(exported, files.iter().find(|file| file.path.ends_with("tidy/type_names.rs"))));
     definitions
         .retain(|(_, name), places| places.len() > 1 && !EXCEPTIONS.iter().any(|(word, _)| word == name));
@@ -69,6 +73,28 @@ fn shared(exported: Definitions<'_>, list: Option<&TextFile>) -> Vec<Finding> {
             let problem = format!("`{name}` is in the list of shared names, and is not shared any more");
             Finding::violation(&list.path, 1, problem, "remove it from the list")
         }));
+    }
+    found
+}
+
+/// Types of a crate's integration tests that have the name of a type which they test.
+fn repeated_in_tests(files: &[TextFile], definitions: &Definitions<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for file in files.iter().filter(|file| file.is(&["rs"]) && file.path != PUBLISHED_PAGE) {
+        let Some((crate_name, path)) =
+            file.path.strip_prefix("crates/").and_then(|path| path.split_once('/'))
+        else {
+            continue;
+        };
+        for (line, number) in file.code.lines().zip(1..).filter(|_| path.starts_with("tests/")) {
+            let name = type_name(line).or_else(|| after_keyword(line));
+            let places = name.and_then(|name| definitions.get(&(crate_name.to_owned(), name.to_owned())));
+            if let (Some(name), Some([(defined, _), ..])) = (name, places.map(Vec::as_slice)) {
+                let problem = format!("`{name}` is also defined in {defined}");
+                let hint = "name the type after what it does in the test";
+                found.push(Finding::violation(&file.path, number, problem, hint));
+            }
+        }
     }
     found
 }
@@ -154,7 +180,12 @@ fn type_name(line: &str) -> Option<&str> {
         Some(restricted) => restricted.split_once(')')?.1,
         None => rest,
     };
-    let (keyword, rest) = rest.strip_prefix(' ')?.split_once(' ')?;
+    after_keyword(rest.strip_prefix(' ')?)
+}
+
+/// The name after `struct` and the like at the start of a text.
+fn after_keyword(text: &str) -> Option<&str> {
+    let (keyword, rest) = text.split_once(' ')?;
     let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
     // A macro has no name here.
     KEYWORDS.contains(&keyword).then_some(&rest[..end]).filter(|name| !name.is_empty())
@@ -191,6 +222,16 @@ mod tests {
             ("crates/a/src/y.rs", "let x = <Eye as Lens>::new();\nlet y = x as Lens;"),
         ];
         assert_eq!(problems(&files), ["the import is renamed to `Lens`, which is another type of the crate"]);
+    }
+
+    #[test]
+    fn a_type_of_a_test_with_the_name_of_what_it_tests_fails() {
+        let files = [
+            ("crates/a/src/x.rs", "pub(crate) struct Lens;"),
+            ("crates/a/tests/y.rs", "struct Lens;\nstruct Glass;"),
+            ("crates/b/tests/y.rs", "struct Lens;"),
+        ];
+        assert_eq!(problems(&files), ["`Lens` is also defined in crates/a/src/x.rs"]);
     }
 
     #[test]

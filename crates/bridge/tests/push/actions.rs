@@ -6,12 +6,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 use serde_json::{Value, json};
 
-use super::browser::{Browser, Received};
+use super::browser::{Browser, ReceivedPush};
 use super::test_server::*;
 
 const MOMENT: Duration = Duration::from_secs(4);
 
-fn act(received: &Received, decision: &str) -> Value {
+fn act(received: &ReceivedPush, decision: &str) -> Value {
     json!({"token": received.message["actions"]["token"], "decision": decision})
 }
 
@@ -22,7 +22,7 @@ async fn show_details(server: &TestServer) {
 }
 
 /// The decisions of the buttons of a message.
-fn buttons(received: &Received) -> Value {
+fn buttons(received: &ReceivedPush) -> Value {
     received.message["actions"]["decisions"].clone()
 }
 

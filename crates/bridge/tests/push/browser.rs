@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use crate::test_server::in_time;
 
 /// A message as the service worker gets it, and the headers that it came with.
-pub(crate) struct Received {
+pub(crate) struct ReceivedPush {
     pub(crate) headers: HeaderMap,
     pub(crate) message: Value,
     /// The claims of the signature.
@@ -81,13 +81,13 @@ impl Browser {
         })
     }
 
-    pub(crate) async fn next(&mut self) -> Received {
+    pub(crate) async fn next(&mut self) -> ReceivedPush {
         let (headers, body) = in_time(self.raw.recv()).await.unwrap();
         self.open(headers, &body)
     }
 
     /// The next message of a type, after others.
-    pub(crate) async fn next_of(&mut self, kind: &str) -> Received {
+    pub(crate) async fn next_of(&mut self, kind: &str) -> ReceivedPush {
         loop {
             let received = self.next().await;
             if received.message["type"] == kind {
@@ -97,12 +97,12 @@ impl Browser {
     }
 
     /// A message that has come already.
-    pub(crate) fn try_next(&mut self) -> Option<Received> {
+    pub(crate) fn try_next(&mut self) -> Option<ReceivedPush> {
         let (headers, body) = self.raw.try_recv().ok()?;
         Some(self.open(headers, &body))
     }
 
-    fn open(&self, headers: HeaderMap, body: &[u8]) -> Received {
+    fn open(&self, headers: HeaderMap, body: &[u8]) -> ReceivedPush {
         let message = self.decrypt(body);
         let claims = verify(headers[header::AUTHORIZATION].to_str().unwrap(), &self.address);
         assert_eq!(headers[header::CONTENT_ENCODING], "aes128gcm");
@@ -111,7 +111,7 @@ impl Browser {
             topic.len() <= 32 && headers.contains_key("ttl") && headers.contains_key("urgency"),
             "{headers:?}"
         );
-        Received { headers, message: serde_json::from_slice(&message).unwrap(), claims }
+        ReceivedPush { headers, message: serde_json::from_slice(&message).unwrap(), claims }
     }
 
     /// Decrypts a message, as RFC 8291 and RFC 8188 say.

@@ -9,11 +9,11 @@ use tidings_bridge::server::choose_tls;
 
 use super::browser::Browser;
 use super::test_server::{ASKS, PATIENCE, until};
-use crate::outlive::{Server, agents, server};
+use crate::outlive::{ServerProcess, agents, server};
 
 /// A server in a process of its own.
 struct Served {
-    process: Server,
+    process: ServerProcess,
     address: String,
     admin: String,
 }

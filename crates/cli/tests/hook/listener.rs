@@ -14,7 +14,7 @@ use crate::serve::machine::PATIENCE;
 pub(crate) struct Listener(UnixListener);
 
 /// A connection of a hook, and its request.
-pub(crate) struct Connection {
+pub(crate) struct HookConnection {
     stream: UnixStream,
     pub(crate) head: String,
     pub(crate) body: String,
@@ -49,7 +49,7 @@ impl Listener {
     }
 
     /// Accepts a hook and reads its whole request.
-    pub(crate) fn accept(&self) -> Connection {
+    pub(crate) fn accept(&self) -> HookConnection {
         let (mut stream, _) = self.0.accept().unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let mut head = Vec::new();
@@ -62,7 +62,7 @@ impl Listener {
         let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).unwrap();
         let mut body = vec![0; length.parse().unwrap()];
         stream.read_exact(&mut body).unwrap();
-        Connection { stream, head, body: String::from_utf8(body).unwrap() }
+        HookConnection { stream, head, body: String::from_utf8(body).unwrap() }
     }
 
     /// True if no hook has connected.
@@ -74,7 +74,7 @@ impl Listener {
     }
 }
 
-impl Connection {
+impl HookConnection {
     /// Sends a part of a reply. The hook may have given up before.
     pub(crate) fn send(&mut self, text: &str) {
         drop(self.stream.write_all(text.as_bytes()));

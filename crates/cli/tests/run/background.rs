@@ -5,7 +5,7 @@ use std::process::Stdio;
 use serde_json::Value;
 
 use crate::run::sandbox::Sandbox;
-use crate::run::started::Started;
+use crate::run::started::StartedRun;
 
 /// Script of a command in the background, with `after` for the turn that its end causes.
 fn naps(takes_ms: u64, after: &str) -> String {
@@ -29,7 +29,7 @@ when = {{ last_contains = "task-notification" }}
 }
 
 fn run(sandbox: &Sandbox, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let mut run = Started::run(sandbox, arguments, Stdio::null());
+    let mut run = StartedRun::run(sandbox, arguments, Stdio::null());
     let code = run.ended();
     let (data, talk) = run.texts();
     (code, data, talk)

@@ -7,7 +7,7 @@ use assert_cmd::Command;
 use serde_json::Value;
 
 use crate::run::sandbox::{ASKS, Sandbox};
-use crate::run::started::Started;
+use crate::run::started::StartedRun;
 
 fn run(sandbox: &Sandbox, arguments: &[&str], input: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tidings"));
@@ -211,7 +211,7 @@ fn programs_get_every_frame_of_an_agent_that_dies() {
 #[test]
 fn a_silent_pipe_is_ignored_with_a_warning() {
     let sandbox = Sandbox::playing("[[turn]]\ntext = \"Hello.\"\n");
-    let mut run = Started::run(&sandbox, &["review"], Stdio::piped());
+    let mut run = StartedRun::run(&sandbox, &["review"], Stdio::piped());
     let input = run.input();
     assert_eq!(run.ended(), Some(0), "{:?}", run.texts());
     let (data, talk) = run.texts();
@@ -223,7 +223,7 @@ fn a_silent_pipe_is_ignored_with_a_warning() {
 #[test]
 fn a_pipe_that_holds_too_much_is_refused() {
     let sandbox = Sandbox::playing("[[turn]]\ntext = \"Hello.\"\n");
-    let mut run = Started::run(&sandbox, &["review"], Stdio::piped());
+    let mut run = StartedRun::run(&sandbox, &["review"], Stdio::piped());
     let mut input = run.input().unwrap();
     // The write fails, since the run stops reading at the limit.
     drop(input.write_all("é".repeat((8 << 20) + 1).as_bytes()));

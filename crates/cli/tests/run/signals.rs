@@ -3,7 +3,7 @@
 use std::process::Stdio;
 
 use crate::run::sandbox::Sandbox;
-use crate::run::started::Started;
+use crate::run::started::StartedRun;
 
 /// An agent in the background that never ends.
 const AGENT: &str = r#"
@@ -26,7 +26,7 @@ text = "Started."
 fn after_the_answer_the_first_signal_ends_the_run() {
     let sandbox = Sandbox::playing(AGENT);
     for signal in ["INT", "TERM"] {
-        let mut run = Started::run(&sandbox, &["go"], Stdio::null());
+        let mut run = StartedRun::run(&sandbox, &["go"], Stdio::null());
         run.wait_for("Started.");
         run.signal(signal);
         assert_eq!(run.ended(), Some(130), "{signal} {:?}", run.texts());
@@ -48,7 +48,7 @@ text = "It begins, and then it goes on and on and on and never comes to its end.
 pace = { chunk_chars = 4, chunk_delay_ms = 0 }
 "#,
     );
-    let mut run = Started::run(&sandbox, &["go"], Stdio::null());
+    let mut run = StartedRun::run(&sandbox, &["go"], Stdio::null());
     run.wait_for("It begins");
     run.signal("TERM");
     assert_eq!(run.ended(), Some(130), "{:?}", run.texts());
@@ -69,7 +69,7 @@ kind = "ignore_term"
 text = "Hello."
 "#,
     );
-    let mut run = Started::run(&sandbox, &["go"], Stdio::null());
+    let mut run = StartedRun::run(&sandbox, &["go"], Stdio::null());
     run.wait_for("Hello.");
     run.signal("INT");
     run.signal("INT");

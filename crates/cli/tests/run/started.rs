@@ -6,13 +6,13 @@ use std::process::{Child, Command, Stdio};
 use crate::run::sandbox::Sandbox;
 use crate::serve::machine::poll;
 
-pub(crate) struct Started {
+pub(crate) struct StartedRun {
     child: Child,
     data: PathBuf,
     talk: PathBuf,
 }
 
-impl Started {
+impl StartedRun {
     /// Starts `tidings run` without a terminal.
     pub(crate) fn run(sandbox: &Sandbox, arguments: &[&str], input: Stdio) -> Self {
         let (data, talk) = (sandbox.path("data"), sandbox.path("talk"));
@@ -27,7 +27,7 @@ impl Started {
             .stderr(file(&talk))
             .spawn()
             .unwrap();
-        Started { child, data, talk }
+        StartedRun { child, data, talk }
     }
 
     /// Output so far, of standard output and standard error.
@@ -62,7 +62,7 @@ impl Started {
     }
 }
 
-impl Drop for Started {
+impl Drop for StartedRun {
     fn drop(&mut self) {
         // The run has ended, unless the test failed.
         drop(self.child.kill());

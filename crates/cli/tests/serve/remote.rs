@@ -26,14 +26,14 @@ const SCRIPT: &str = r#"
 "#;
 
 /// A machine with a demo server that plays a script.
-struct Demo {
+struct DemoServer {
     machine: Machine,
     server: Running,
 }
 
-impl Demo {
+impl DemoServer {
     fn start() -> Self {
-        Demo::playing(SCRIPT)
+        DemoServer::playing(SCRIPT)
     }
 
     fn playing(text: &str) -> Self {
@@ -41,7 +41,7 @@ impl Demo {
         let script = machine.path("script.toml");
         fs::write(&script, text).unwrap();
         let server = machine.serve(&["--demo", "--script", script.to_str().unwrap()]);
-        Demo { machine, server }
+        DemoServer { machine, server }
     }
 
     fn run(&self, args: &[&str]) -> Output {
@@ -67,7 +67,7 @@ impl Demo {
 
 #[test]
 fn a_session_is_listed_answered_watched_and_stopped() {
-    let server = Demo::start();
+    let server = DemoServer::start();
     let session = server.session("needs_you");
     let number = session["handle"].to_string();
     let list = server.text(&["ps"]);
@@ -101,7 +101,7 @@ fn a_session_is_listed_answered_watched_and_stopped() {
 /// `--always` changes the settings, so its rules are shown first.
 #[test]
 fn what_a_yes_would_do_is_shown_before_it_is_given() {
-    let server = Demo::playing(&SCRIPT.replace("make test", "rm -rf build"));
+    let server = DemoServer::playing(&SCRIPT.replace("make test", "rm -rf build"));
     let number = server.session("needs_you")["handle"].to_string();
     let rule = "Bash(rm -rf build) in .claude/settings.local.json";
     let shown = |args: &[&str]| {
@@ -123,7 +123,7 @@ fn what_a_yes_would_do_is_shown_before_it_is_given() {
 /// `send` and then `attach --wait` prints exactly the answer, even if it came before.
 #[test]
 fn who_waits_gets_the_turn_from_its_beginning_and_nothing_before_it() {
-    let server = Demo::playing("[[turn]]\ntext = \"One.\"\n[[turn]]\ntext = \"Two.\"\n");
+    let server = DemoServer::playing("[[turn]]\ntext = \"One.\"\n[[turn]]\ntext = \"Two.\"\n");
     let number = server.session("idle")["handle"].to_string();
     server.text(&["send", &number, "And now?"]);
     server.session("idle");
@@ -147,7 +147,7 @@ fn who_waits_gets_the_turn_from_its_beginning_and_nothing_before_it() {
 #[test]
 fn who_only_waits_is_asked_nothing() {
     let slowly = "pace = { chunk_chars = 1, chunk_delay_ms = 80 }\n    [[turn.block]]\n    text = \"Let me";
-    let server = Demo::playing(
+    let server = DemoServer::playing(
         &SCRIPT.replacen("[[turn.block]]\n    text = \"Let me", slowly, 1).replace("make test", "rm -rf /"),
     );
     let cwd = server.machine.path("").display().to_string();
@@ -160,7 +160,7 @@ fn who_only_waits_is_asked_nothing() {
 
 #[test]
 fn who_waits_for_a_turn_learns_whether_it_went_well() {
-    let server = Demo::playing("[[turn]]\n[turn.error]\nstatus = 400\n[[turn]]\ntext = \"Well.\"\n");
+    let server = DemoServer::playing("[[turn]]\n[turn.error]\nstatus = 400\n[[turn]]\ntext = \"Well.\"\n");
     let session = server.session("idle");
     let number = session["handle"].to_string();
     for form in [&["--json"][..], &[]] {
@@ -173,7 +173,7 @@ fn who_waits_for_a_turn_learns_whether_it_went_well() {
 
 #[test]
 fn the_admin_token_of_this_machine_is_for_no_other() {
-    let server = Demo::start();
+    let server = DemoServer::start();
     let token = server.text(&["token", "admin"]);
     let json: Value = serde_json::from_str(&server.text(&["token", "admin", "--json"])).unwrap();
     assert_eq!(json["token"], token.trim());
@@ -189,7 +189,7 @@ fn the_admin_token_of_this_machine_is_for_no_other() {
 
 #[test]
 fn a_refusal_reaches_the_agent() {
-    let server = Demo::start();
+    let server = DemoServer::start();
     let session = server.session("needs_you");
     let key = session["key"].as_str().unwrap();
     let denied = server.text(&["deny", &key[..8], "--reason", "not on a Sunday"]);
@@ -199,7 +199,7 @@ fn a_refusal_reaches_the_agent() {
 
 #[test]
 fn an_unknown_session_or_server_is_an_error_with_a_hint() {
-    let server = Demo::start();
+    let server = DemoServer::start();
     // Not a prefix of any key.
     for args in [["attach", "unknown"], ["send", "unknown"], ["stop", "unknown"], ["deny", "unknown"]] {
         let mut args = args.to_vec();
@@ -220,7 +220,7 @@ fn an_unknown_session_or_server_is_an_error_with_a_hint() {
 /// Digits are the number of a session, even if an id begins with them, and a prefix has four characters.
 #[test]
 fn c21_a_name_acts_on_the_session_that_it_names_and_on_no_other() {
-    let server = Demo::start();
+    let server = DemoServer::start();
     let session = server.session("needs_you");
     let key = session["key"].as_str().unwrap();
     let number = session["handle"].to_string();
@@ -273,7 +273,7 @@ fn c21_a_name_acts_on_the_session_that_it_names_and_on_no_other() {
 
 #[test]
 fn c21_every_action_names_the_session_that_it_acted_on() {
-    let server = Demo::start();
+    let server = DemoServer::start();
     let session = server.session("needs_you");
     let key = session["key"].as_str().unwrap().to_owned();
     let number = session["handle"].to_string();
@@ -309,7 +309,7 @@ fn c21_every_action_names_the_session_that_it_acted_on() {
 /// Ids like these are rare, so a listener plays a server that has them.
 #[test]
 fn c21_a_prefix_of_several_sessions_lists_them_and_digits_are_no_prefix() {
-    let server = Demo::start();
+    let server = DemoServer::start();
     let first = server.session("needs_you");
     let view = |number: u64, key: &str| {
         let mut view = first.clone();
@@ -410,7 +410,7 @@ fn a_prompt_that_the_server_would_not_take_is_refused_and_never_cut() {
 /// A session is started, attached to and forked, and started only once per client id.
 #[test]
 fn a_session_is_started_from_the_terminal() {
-    let server = Demo::playing("[[turn]]\ntext = \"Well.\"\nrepeat = true\n");
+    let server = DemoServer::playing("[[turn]]\ntext = \"Well.\"\nrepeat = true\n");
     server.session("idle");
     let folder = server.machine.path("shop");
     fs::create_dir(&folder).unwrap();
@@ -475,7 +475,7 @@ fn c10_a_prompt_can_be_typed_into_a_session_that_is_watched() {
     use std::sync::{Arc, Mutex};
 
     let texts = ["First.", "And that was all.", "Really all."];
-    let server = Demo::playing(&texts.map(|text| format!("[[turn]]\ntext = \"{text}\"\n")).concat());
+    let server = DemoServer::playing(&texts.map(|text| format!("[[turn]]\ntext = \"{text}\"\n")).concat());
     let number = server.session("idle")["handle"].to_string();
     let terminal = portable_pty::native_pty_system().openpty(portable_pty::PtySize::default()).unwrap();
     let mut command = portable_pty::CommandBuilder::new(assert_cmd::cargo::cargo_bin("tidings"));

@@ -34,7 +34,7 @@ fn the_first_start_prints_a_link_that_lets_one_device_in() {
 #[test]
 fn a_start_for_people_says_where_things_are() {
     let machine = Machine::new();
-    let server = Started::of(&machine, &["--demo", "--listen", "127.0.0.1:0"]);
+    let server = StartedServer::of(&machine, &["--demo", "--listen", "127.0.0.1:0"]);
     let link = &server.line;
     assert!(link.starts_with("http://127.0.0.1:") && link.contains("/#code="), "{link}");
     let talk = server.end();
@@ -74,28 +74,29 @@ fn t5_beyond_this_machine_only_with_tls_or_by_a_clear_word() {
         assert_eq!(code, 2, "{said}");
         assert!(said.contains("--tls-cert") && said.contains("--insecure-listen"), "{said}");
     }
-    let server = Started::of(&machine, &["--demo", "--json", "--listen", "0.0.0.0:0", "--insecure-listen"]);
+    let server =
+        StartedServer::of(&machine, &["--demo", "--json", "--listen", "0.0.0.0:0", "--insecure-listen"]);
     assert!(serde_json::from_str::<Value>(&server.line).unwrap()["address"].is_string());
     server.end();
-    let server = Started::of(&machine, &["--demo", "--listen", "0.0.0.0:0", "--insecure-listen"]);
+    let server = StartedServer::of(&machine, &["--demo", "--listen", "0.0.0.0:0", "--insecure-listen"]);
     assert!(server.line.starts_with("http://127.0.0.1:"), "what can be opened here: {}", server.line);
     assert!(server.end().contains("Listening on all addresses of this machine, locally http://127.0.0.1:"));
 }
 
 /// A server, and the first line of its output.
-struct Started {
+struct StartedServer {
     child: std::process::Child,
     line: String,
 }
 
-impl Started {
+impl StartedServer {
     fn of(machine: &Machine, arguments: &[&str]) -> Self {
         let mut command = machine.tidings(&["serve"]);
         command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        Started { child, line }
+        StartedServer { child, line }
     }
 
     fn end(self) -> String {
@@ -109,7 +110,7 @@ impl Started {
 #[test]
 fn a_server_on_a_socket_alone_says_which_one() {
     let machine = Machine::new();
-    let server = Started::of(&machine, &["--listen", "none", "--json"]);
+    let server = StartedServer::of(&machine, &["--listen", "none", "--json"]);
     let said: Value = serde_json::from_str(&server.line).unwrap();
     server.end();
     let socket = machine.path("home/.local/share/tidings/server.sock");
@@ -120,7 +121,7 @@ fn a_server_on_a_socket_alone_says_which_one() {
 #[test]
 fn a_log_as_json_is_json_from_its_first_line_on() {
     let machine = Machine::new();
-    let server = Started::of(&machine, &["--listen", "127.0.0.1:0", "--log", "json"]);
+    let server = StartedServer::of(&machine, &["--listen", "127.0.0.1:0", "--log", "json"]);
     let link = server.line.clone();
     assert!(link.contains("/#code="), "{link}");
     let log = server.end();
@@ -140,7 +141,7 @@ fn a_demo_says_what_it_stores() {
     let machine = Machine::new();
     let data = machine.path("data");
     let server =
-        Started::of(&machine, &["--demo", "--listen", "127.0.0.1:0", "--data", data.to_str().unwrap()]);
+        StartedServer::of(&machine, &["--demo", "--listen", "127.0.0.1:0", "--data", data.to_str().unwrap()]);
     let said = server.end();
     assert!(said.contains("no session is stored") && !said.contains("temporary"), "{said}");
     assert!(said.contains(&format!("data folder {}", data.display())), "{said}");
@@ -320,7 +321,7 @@ fn r7_a_claude_that_is_too_old_is_a_warning_with_a_hint() {
     std::fs::write(&claude, "#!/bin/sh\necho '2.1.196 (Claude Code)'\n").unwrap();
     std::fs::set_permissions(&claude, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let arguments = ["--listen", "127.0.0.1:0", "--claude-path", claude.to_str().unwrap()];
-    let said = Started::of(&machine, &arguments).end();
+    let said = StartedServer::of(&machine, &arguments).end();
     let warned =
         "2.1.196 is too old, at least 2.1.197 is needed, so sessions cannot start: run `claude update`";
     assert!(said.contains(warned), "{said}");

@@ -6,18 +6,18 @@ use tidings::transport::{Exit, Transport};
 use tidings::{Client, Options};
 
 /// The other end of a session.
-pub(crate) struct Cli {
+pub(crate) struct ScriptedCli {
     pub(crate) peer: Peer,
 }
 
 /// An in-memory transport and its other end.
-pub(crate) fn pair() -> (Memory, Cli) {
+pub(crate) fn pair() -> (Memory, ScriptedCli) {
     let (memory, peer) = memory::pair();
-    (memory, Cli { peer })
+    (memory, ScriptedCli { peer })
 }
 
 /// A session after the handshake.
-pub(crate) async fn session(options: Options) -> (Client, Cli) {
+pub(crate) async fn session(options: Options) -> (Client, ScriptedCli) {
     let (memory, mut cli) = pair();
     let (client, ()) = tokio::join!(connect(memory, options), cli.initializes());
     (client, cli)
@@ -27,7 +27,7 @@ async fn connect(transport: impl Transport + 'static, options: Options) -> Clien
     Client::connect_over(transport, options).await.unwrap()
 }
 
-impl Cli {
+impl ScriptedCli {
     pub(crate) async fn initializes(&mut self) {
         let request = self.receives("control_request").await;
         assert_eq!(request["request"]["subtype"], "initialize");

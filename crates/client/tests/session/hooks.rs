@@ -10,7 +10,7 @@ use tidings::hooks::{HookEvent, HookOutput, PostToolUse, PreToolUse};
 use tidings::json::Json;
 use tidings::{DialogAsk, ElicitationAsk, Hook, HookCall, Options};
 
-use crate::session::cli::{Cli, session};
+use crate::session::cli::{ScriptedCli, session};
 
 fn pre_tool_use(id: &str) -> Value {
     json!({"subtype": "hook_callback", "callback_id": id, "tool_use_id": "toolu_1",
@@ -18,7 +18,7 @@ fn pre_tool_use(id: &str) -> Value {
             "tool_input": {"command": "rm -rf /"}}})
 }
 
-async fn answer(cli: &mut Cli) -> Value {
+async fn answer(cli: &mut ScriptedCli) -> Value {
     cli.receives("control_response").await["response"].clone()
 }
 

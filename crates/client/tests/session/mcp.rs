@@ -13,7 +13,7 @@ use tidings::mcp::{CallToolResult, ContentBlock, Failure, Structured, Tool, Tool
 use tidings::{Client, ErrorKind, Options};
 use tokio::sync::{Notify, mpsc};
 
-use crate::session::cli::{Cli, session};
+use crate::session::cli::{ScriptedCli, session};
 
 #[derive(Deserialize, JsonSchema)]
 struct Add {
@@ -50,7 +50,7 @@ fn initialize(id: u64) -> Value {
     json!({"method": "initialize", "params": params, "jsonrpc": "2.0", "id": id})
 }
 
-impl Cli {
+impl ScriptedCli {
     /// The server's answer to a message.
     async fn rpc(&mut self, server: &str, said: Value) -> Value {
         self.requests("q", message(server, &said)).await;
@@ -73,7 +73,7 @@ impl Cli {
 }
 
 /// A session with an initialized server `calc`.
-async fn calc(tools: impl IntoIterator<Item = Tool>) -> (Client, Cli) {
+async fn calc(tools: impl IntoIterator<Item = Tool>) -> (Client, ScriptedCli) {
     let server = tools.into_iter().fold(ToolServer::new("calc"), ToolServer::tool);
     let (client, mut cli) = session(Options::new().tool_server(server)).await;
     cli.greets().await;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tidings::{AllowAll, Decision, DenyAll, ErrorKind, Options, PermissionAsk};
 
-use crate::session::cli::{Cli, session};
+use crate::session::cli::{ScriptedCli, session};
 
 fn may_bash_run() -> Value {
     json!({"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "ls"}, "tool_use_id": "toolu_1",
@@ -20,7 +20,7 @@ async fn answer_to(options: Options) -> Value {
     answer(&mut cli).await
 }
 
-async fn answer(cli: &mut Cli) -> Value {
+async fn answer(cli: &mut ScriptedCli) -> Value {
     let answer = cli.receives("control_response").await;
     assert_eq!(answer["response"]["subtype"], "success", "{answer}");
     answer["response"]["response"].clone()

@@ -8,9 +8,9 @@ use tidings::messages::Message;
 use tidings::transport::Exit;
 use tidings::{AllowAll, ErrorKind, Options, Outcome, TurnOutcome, query_over};
 
-use crate::session::cli::{Cli, pair};
+use crate::session::cli::{ScriptedCli, pair};
 
-async fn state(cli: &Cli, state: &str) {
+async fn state(cli: &ScriptedCli, state: &str) {
     let frame =
         json!({"type": "system", "subtype": "session_state_changed", "state": state, "sdk_host_only": true});
     cli.sends(frame).await;

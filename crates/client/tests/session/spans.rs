@@ -15,10 +15,10 @@ use crate::session::cli::session;
 
 /// Records every span.
 #[derive(Clone, Default)]
-struct Recorder(Arc<Mutex<Spans>>);
+struct Recorder(Arc<Mutex<RecordedSpans>>);
 
 #[derive(Default)]
-struct Spans {
+struct RecordedSpans {
     spans: Vec<Recorded>,
     entered: Vec<u64>,
 }

@@ -9,14 +9,14 @@ use tidings_protocol::ui::{Retracted, SubAgentProgressed, TaskChanged, TurnId, U
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Conversation {
     pub(crate) lanes: BTreeMap<Option<String>, Vec<Item>>,
-    calls: BTreeMap<String, JournalCall>,
+    calls: BTreeMap<String, FoldedCall>,
     since_turn: Vec<String>,
     agents: BTreeMap<String, Vec<UiMessage>>,
     tasks: BTreeMap<String, UiMessage>,
     /// The open permission requests and questions.
     pub(crate) pending: BTreeMap<String, Vec<UiMessage>>,
     questions: BTreeMap<String, Vec<UiMessage>>,
-    batches: BTreeMap<String, Batch>,
+    batches: BTreeMap<String, FoldedBatch>,
     settled: Vec<UiMessage>,
     pub(crate) queue: BTreeMap<String, (String, Option<String>)>,
     /// The latest status event of each kind.
@@ -42,7 +42,7 @@ pub(crate) enum Item {
 }
 
 #[derive(Debug, Default, PartialEq)]
-struct JournalCall {
+struct FoldedCall {
     name: Option<String>,
     input: Option<serde_json::Value>,
     progress: Option<f64>,
@@ -51,13 +51,13 @@ struct JournalCall {
 }
 
 #[derive(Debug, Default)]
-struct Batch {
+struct FoldedBatch {
     asked: Option<UiMessage>,
     waiting: BTreeSet<String>,
 }
 
 // The author of an answer is in another event.
-impl PartialEq for Batch {
+impl PartialEq for FoldedBatch {
     fn eq(&self, other: &Self) -> bool {
         self.asked == other.asked
     }
@@ -324,7 +324,7 @@ impl Conversation {
         }
     }
 
-    fn call(&mut self, lane: Option<&String>, id: &str) -> &mut JournalCall {
+    fn call(&mut self, lane: Option<&String>, id: &str) -> &mut FoldedCall {
         if !self.calls.contains_key(id) {
             self.items(lane).push(Item::Tool(id.to_owned()));
             if lane.is_none() {

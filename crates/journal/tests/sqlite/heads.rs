@@ -114,18 +114,18 @@ fn copy(from: &Path, to: &Path) {
 
 /// A flipped bit or a cut, at a place of a file.
 #[derive(Debug, Clone, Copy)]
-enum Damage {
+enum FileDamage {
     Flip,
     Cut,
 }
 
 /// Damages a file at a 64th of its length.
-fn damage(path: &Path, damage: Damage, place: u64) {
+fn damage(path: &Path, damage: FileDamage, place: u64) {
     let mut bytes = std::fs::read(path).unwrap();
     let at = usize::try_from(bytes.len() as u64 * place / 64).unwrap();
     match damage {
-        Damage::Flip => bytes[at] ^= 1 << (place % 8),
-        Damage::Cut => bytes.truncate(at),
+        FileDamage::Flip => bytes[at] ^= 1 << (place % 8),
+        FileDamage::Cut => bytes.truncate(at),
     }
     std::fs::write(path, bytes).unwrap();
 }
@@ -157,7 +157,9 @@ async fn k28_k30_damage_to_any_file_is_repaired_or_reported() {
         let truth = shown(&journal).await.unwrap();
         drop(journal);
         for file in FILES {
-            for (kind, place) in places().flat_map(|place| [(Damage::Flip, place), (Damage::Cut, place)]) {
+            for (kind, place) in
+                places().flat_map(|place| [(FileDamage::Flip, place), (FileDamage::Cut, place)])
+            {
                 let case = folder.path().join("case");
                 drop(std::fs::remove_dir_all(&case));
                 copy(&whole, &case);

@@ -24,11 +24,11 @@ pub(crate) struct Recorded {
     pub(crate) line: String,
     pub(crate) written: String,
     pub(crate) refused: Vec<Refused>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: RecordedKind,
 }
 
 /// Content of a control frame.
-pub(crate) enum Kind {
+pub(crate) enum RecordedKind {
     Request(Call),
     /// With its request, if the recording has it.
     Response(ControlResponse, Option<Call>),
@@ -178,10 +178,10 @@ fn read_run(scenario: &Path, run: &str, recorded: &mut Vec<Recorded>) {
     for (place, side, line, typed) in frames {
         let written = typed.message.to_line();
         let kind = match typed.message {
-            Message::ControlRequest { request, .. } => Kind::Request(request.call),
+            Message::ControlRequest { request, .. } => RecordedKind::Request(request.call),
             Message::ControlResponse { request_id, response } => {
                 let other = if side == "stdin" { "stdout" } else { "stdin" };
-                Kind::Response(response, asked.get(&(other, request_id)).cloned())
+                RecordedKind::Response(response, asked.get(&(other, request_id)).cloned())
             }
             Message::Unknown(unknown) if !NONSENSE.contains(&&*number) => {
                 let is_control =
