@@ -190,7 +190,9 @@ impl Inbox {
                     |item: &Item| item.session() == Some(session.as_str()) && !item.waiting && item.at <= at;
                 self.state().ledger.read(is_old);
             }
-            _ => {}
+            UiMessage::UserPrompt(_) => {}
+            // An event whose facts say `inbox` has an arm here: a debug build does not run without it.
+            other => debug_assert!(!other.facts().inbox, "the inbox ignores {}", event.kind),
         }
     }
 
