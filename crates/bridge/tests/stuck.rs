@@ -79,7 +79,7 @@ fn k6_clients_that_never_read_cost_little_however_long_an_event_is() {
     const CLIENTS: u64 = 40;
     let mut server = StuckServer::start();
     server.publish(16);
-    let some = |server: &Server| -> Vec<TcpStream> {
+    let some = |server: &StuckServer| -> Vec<TcpStream> {
         let client = |n| match n % 5 {
             0 => server.stream(),
             1 => server.stream_in("ui"),

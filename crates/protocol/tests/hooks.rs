@@ -6,7 +6,7 @@ use crate::control::recordings;
 
 use std::collections::BTreeSet;
 
-use recordings::{Kind, untyped};
+use recordings::{RecordedKind, untyped};
 use tidings_protocol::control::{Call, ControlOutcome, HookCallback};
 use tidings_protocol::hooks::{
     HookBase, HookEvent, HookEventInput, HookInput, HookOutput, HookSpecificOutput, Stop,
@@ -17,7 +17,7 @@ use tidings_protocol::json::{Json, Raw, same_json};
 fn recorded_inputs_are_typed() {
     let mut events = BTreeSet::new();
     for recorded in recordings::all() {
-        let Kind::Request(Call::HookCallback(callback)) = recorded.kind else {
+        let RecordedKind::Request(Call::HookCallback(callback)) = recorded.kind else {
             continue;
         };
         assert!(recorded.refused.is_empty(), "{}: {:?}", recorded.place, recorded.refused);
@@ -37,7 +37,7 @@ fn recorded_inputs_are_typed() {
 fn recorded_answers_are_typed() {
     let mut answers = 0;
     for recorded in recordings::all() {
-        let Kind::Response(response, Some(Call::HookCallback(_))) = recorded.kind else {
+        let RecordedKind::Response(response, Some(Call::HookCallback(_))) = recorded.kind else {
             continue;
         };
         let ControlOutcome::Success(success) = &response.outcome else {

@@ -24,7 +24,7 @@ pub(crate) enum Step {
         class: Class,
         command: Option<u8>,
     },
-    StoredRequest(u8),
+    Ask(u8),
     Settle(u8),
     Retain {
         keep: u64,
