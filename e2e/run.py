@@ -2,6 +2,7 @@
 """End-to-end tests: the stand-ins compared with the real CLI, and the official SDKs with both.
 
 Run `install.sh` and `cargo build -p tidings-cli -p tidings-e2e-driver` first; `README.md` describes the columns.
+With QUICK=1 what `docs/testing.md` names is left out, as in CI.
 With TRIES=n a row is tried up to n times; with RESULTS=FILE one line of JSON per cell is appended to that file.
 """
 
@@ -50,9 +51,10 @@ from lib.host import Host, Record  # noqa: E402
 from lib.scenario import Scenario, all_scenarios  # noqa: E402
 from lib.table import COLUMNS, Row  # noqa: E402
 
-# One more than there are cores: the CLI waits as often as it works.
-PARALLEL_MAX = (os.cpu_count() or 2) + 1
+# Two more than there are cores: the CLI and terminals wait as often as they work.
+PARALLEL_MAX = (os.cpu_count() or 2) + 2
 FRAME_COLUMNS, TWIN_COLUMNS, SDK_COLUMNS = COLUMNS[:3], COLUMNS[3:5], COLUMNS[5:]
+QUICK = bool(os.environ.get("QUICK"))
 # Scenarios with different kinds of session files; those of all others are like one of these.
 WITH_SESSIONS = {"agent-foreground", "compact-manual", "plain-text", "session-fork", "slash-local", "tools-parallel"}
 
@@ -64,6 +66,8 @@ class Extra:
     name: str
     column: str
     play: Callable[[Programs, Path], list[str] | tuple[list[str], str]]
+    # False if CI leaves it out.
+    is_quick: bool = True
 
 
 # The longest rows first, so that none of them runs alone at the end.
@@ -71,11 +75,11 @@ EXTRA = (
     Extra(fleet.NAME, "cli×api", fleet.play),
     Extra(terminal_steering.NAME, "cli×api", terminal_steering.play),
     Extra(terminal.NAME, "cli×api", terminal.play),
-    Extra(terminal_more.NAME, "cli×api", terminal_more.play),
-    Extra(run_command.NAME, "cli×api", run_command.problems_of),
+    Extra(terminal_more.NAME, "cli×api", terminal_more.play, is_quick=False),
+    Extra(run_command.NAME, "cli×api", run_command.problems_of, is_quick=False),
     Extra(agents.NAME, "cli×api", agents.play),
     Extra(outlive.NAME, "cli×api", outlive.play),
-    Extra("sessions-made", "sessions", sessions.problems_of_made),
+    Extra("sessions-made", "sessions", sessions.problems_of_made, is_quick=False),
     Extra(sessions_repair.NAME, "cli×api", sessions_repair.problems_of),
     Extra(take_over.NAME, "cli×api", take_over.play),
     Extra(damage.NAME, "cli×api", damage.play),
@@ -204,7 +208,7 @@ class Run:
     def _sdk(self, scenario: Scenario, row: Row) -> None:
         for column in SDK_COLUMNS:
             if column in self.options.column:
-                for who in ("agent", "cli"):
+                for who in ("agent",) if QUICK else ("agent", "cli"):
                     place = Place.make(self.programs, self.root, f"{scenario.name}-{column}-{who}")
                     row.cell(column).add(sdk.problems_of(self.programs, place, scenario, column, who), who)
 
@@ -238,6 +242,7 @@ def main() -> int:
     opts = options()
     scenarios = [each for each in all_scenarios() if _wanted(opts, each.name)]
     extra = [each for each in EXTRA if each.column in opts.column and _wanted(opts, each.name)]
+    extra = [each for each in extra if each.is_quick or not QUICK]
     names = [each.name for each in [*scenarios, *extra]]
     if opts.list or not names:
         print("\n".join(names) or "error: no such scenario")

@@ -51,7 +51,7 @@ def disturbed(command: list[str], count: int) -> Iterator[None]:
 
 def run_stage(stage: str, prefix: list[str]) -> list[results.Result]:
     """Runs one stage without second tries; returns the result of each case."""
-    subprocess.run([*prefix, "scripts/test.sh", stage], cwd=REPO, env=os.environ | {"TRIES": "1"}, stdin=subprocess.DEVNULL, check=False)
+    subprocess.run([*prefix, "scripts/test.sh", stage], cwd=REPO, env=os.environ | {"TRIES": "1", "QUICK": ""}, stdin=subprocess.DEVNULL, check=False)
     found = results.read(TARGET / "results.ndjson")
     if not found:
         sys.exit(f"error: the stage {stage} ran no case; its output is above")

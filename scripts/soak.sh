@@ -4,7 +4,7 @@
 # SESSIONS=n, CASES=n, SOCKETS=n, KILLS=n, AGENTS=n, RACES=n, TAKE_OVERS=n, STUCK=n, MIB=n, CLIENTS=n, SUBSCRIBERS=n, ROUNDS=n, SECONDS_OF_FAULTS=n and TIMES=n set sizes, SEED=n the random seed; a failure prints its seed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-all_parts=(sessions resume kill damage hosts outlive outlive-cli upgrade terminal take-over oldest agents fleet readme stuck load answers recipes properties)
+all_parts=(sessions resume kill damage hosts outlive outlive-cli upgrade terminal take-over oldest agents fleet readme stuck load answers cases recipes properties)
 [ -z "${SEED:-}" ] || export TIDINGS_SOAK_SEED=$SEED
 
 # A thousand sessions that end at inconvenient moments; fails if a process, a task or an open file is left over.
@@ -128,6 +128,11 @@ soak_load() {
 soak_answers() {
     TIDINGS_SOAK_ROUNDS=${ROUNDS:-1000} \
         cargo test -p tidings-bridge --all-features --test integration -- --nocapture promise_5_of_many_answers_at_once
+}
+
+# Every row and case with the real CLI, the official SDKs and the browser, also those that CI leaves out.
+soak_cases() {
+    QUICK='' scripts/test.sh e2e browser
 }
 
 # Each recipe of CONTRIBUTING.md, followed on a copy of the sources.
