@@ -34,6 +34,7 @@ mod sqlite;
 use std::fmt;
 use std::sync::Arc;
 
+use broadcast::Publisher;
 use futures_core::future::BoxFuture;
 use jiff::Timestamp;
 use tidings_protocol::ui::PermissionResolved;
@@ -176,11 +177,9 @@ pub trait Journal: fmt::Debug + Send + Sync {
     /// All documents of a kind, by id.
     fn documents(&self, kind: &'static str) -> JournalCall<'_, Vec<StoredDocument>>;
 
-    /// Calls `tap` with every commit, in the order of the commits and before the callers return.
-    ///
-    /// It runs on the writing thread, so it must neither block nor call the journal. A second tap replaces
-    /// the first.
-    fn tap(&self, tap: Tap);
+    /// The publisher of this journal. It gets every commit right after that was stored, in the order of the
+    /// commits and before the callers return.
+    fn publisher(&self) -> &Arc<Publisher>;
 
     /// True if the last attempt to store something found no room. Reading works meanwhile.
     fn is_full(&self) -> bool {
@@ -196,10 +195,7 @@ pub trait Journal: fmt::Debug + Send + Sync {
     fn close(&self) -> JournalCall<'_, ()>;
 }
 
-/// A callback for commits.
-pub type Tap = Arc<dyn Fn(Commit<'_>) + Send + Sync>;
-
-/// One commit, as passed to a tap.
+/// One commit, as it is published.
 #[derive(Debug, Clone, Copy)]
 pub enum Commit<'a> {
     /// Consecutive events of a session.

@@ -86,7 +86,7 @@ async fn cuts_during_deltas(engine: &mut dyn Engine, seed: u64) {
         assert_eq!(received, expected, "seed {seed}");
         assert!(cuts > 30, "seed {seed}: only {cuts} cuts");
     }
-    assert_eq!(broadcast.subscribed_sessions(), 0, "a session without subscribers is dropped");
+    assert_eq!(broadcast.publisher().subscribed_sessions(), 0, "a session without subscribers is dropped");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -202,7 +202,7 @@ async fn a_deleted_session_ends_its_subscriptions() {
     assert_eq!(events.next().await.unwrap(), Delivery::Cut(Cut::Deleted));
     deleted.await.unwrap().unwrap();
     drop(events);
-    assert_eq!(broadcast.subscribed_sessions(), 0);
+    assert_eq!(broadcast.publisher().subscribed_sessions(), 0);
     let gone = broadcast.subscribe(&key(), SubscribeOptions::default()).await.unwrap_err();
-    assert_eq!((gone.kind(), broadcast.subscribed_sessions()), (ErrorKind::NotFound, 0));
+    assert_eq!((gone.kind(), broadcast.publisher().subscribed_sessions()), (ErrorKind::NotFound, 0));
 }

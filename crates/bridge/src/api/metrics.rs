@@ -78,7 +78,7 @@ impl Metrics {
         text.single("tidings_storage_full", "gauge", "Whether the disk of the journal is full.", full);
         text.metric("tidings_build_info", "gauge", "The version that runs.");
         text.line(&format!("tidings_build_info{{version=\"{}\"}}", env!("CARGO_PKG_VERSION")), 1);
-        let broadcast = sessions.broadcast();
+        let (journal, publisher) = (sessions.broadcast().journal(), sessions.broadcast().publisher());
         let (states, asks) = sessions.counts().await?;
         text.metric("tidings_sessions", "gauge", "Sessions by state.");
         for (state, count) in states {
@@ -89,19 +89,19 @@ impl Metrics {
             "tidings_sessions_watched",
             "gauge",
             "Sessions that have subscribers.",
-            broadcast.subscribed_sessions(),
+            publisher.subscribed_sessions(),
         );
         text.single(
             "tidings_watchers",
             "gauge",
             "Subscriptions to all sessions.",
-            broadcast.subscription_count(),
+            publisher.subscription_count(),
         );
-        text.single("tidings_events_total", "counter", "Events that were stored.", broadcast.published());
+        text.single("tidings_events_total", "counter", "Events that were stored.", publisher.published());
         let help = "Events of the journal that cannot be read.";
-        text.single("tidings_journal_damaged_events", "gauge", help, broadcast.journal().damaged_events());
+        text.single("tidings_journal_damaged_events", "gauge", help, journal.damaged_events());
         let help = "Parts of the journal that it held and does not hold any more, as of the start.";
-        text.single("tidings_journal_losses", "gauge", help, broadcast.journal().losses().len() as u64);
+        text.single("tidings_journal_losses", "gauge", help, journal.losses().len() as u64);
         inbox(&mut text, notifications).await?;
         if let Some(fleet) = fleet {
             self::fleet(&mut text, fleet);

@@ -244,7 +244,7 @@ impl Fleet {
     /// Notes every commit, for replication and for the heads of sessions.
     fn follow_commits(&self, sessions: &Sessions) {
         let fleet = Arc::downgrade(&self.0);
-        sessions.broadcast().observe(Box::new(move |commit| {
+        sessions.broadcast().publisher().observe(move |commit| {
             let Some(fleet) = fleet.upgrade() else { return };
             fleet.heads.note(commit);
             let Some(replicator) = fleet.replicator.get() else { return };
@@ -256,7 +256,7 @@ impl Fleet {
                 Commit::Deleted(key) => replicator.mark(key.as_str()),
                 Commit::Restarted(_) => {}
             }
-        }));
+        });
     }
 
     /// The state of the fleet as this server sees it, without its projects.

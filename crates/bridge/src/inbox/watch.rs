@@ -33,7 +33,7 @@ struct Known {
 impl Inbox {
     /// Follows the events of all sessions until the server stops.
     pub(crate) async fn watch(&self, stopping: CancellationToken) {
-        let mut news = self.0.sessions.broadcast().news();
+        let mut news = self.0.sessions.broadcast().publisher().news();
         let mut known = Known::default();
         if let Err(error) = self.load().await {
             tracing::warn!(%error, "failed to read the inbox");

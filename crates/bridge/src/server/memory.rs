@@ -14,7 +14,7 @@ pub(super) async fn give_back(sessions: Sessions, stopping: CancellationToken) {
     let mut ticks = interval(MEMORY_QUIET);
     let activity = || {
         let broadcast = sessions.broadcast();
-        (broadcast.published(), broadcast.subscription_count())
+        (broadcast.publisher().published(), broadcast.publisher().subscription_count())
     };
     let (mut before, mut given_back) = (activity(), (activity(), Instant::now()));
     while stopping.run_until_cancelled(ticks.tick()).await.is_some() {

@@ -222,13 +222,13 @@ async fn f98_a_stream_that_nobody_reads_is_let_go_of() {
         server.address, server.admin
     );
     stuck.write_all(request.as_bytes()).await.unwrap();
-    until(async || server.sessions.broadcast().subscribed_sessions(), |count| *count == 1).await;
+    until(async || server.sessions.broadcast().publisher().subscribed_sessions(), |count| *count == 1).await;
     // More than the buffers of both ends hold, and less than makes it fall behind.
     let line = "x".repeat(64 << 10);
     let publishing = async {
         loop {
             server.publish_text(&line).await;
-            if server.sessions.broadcast().subscribed_sessions() == 0 {
+            if server.sessions.broadcast().publisher().subscribed_sessions() == 0 {
                 return;
             }
             tokio::time::sleep(Duration::from_millis(5)).await;

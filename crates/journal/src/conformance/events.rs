@@ -141,21 +141,21 @@ pub(super) async fn history_goes_back_from_the_head(stage: Stage<'_>) {
     assert_eq!(page.events, []);
 }
 
-pub(super) async fn the_tap_gets_commits_in_order(stage: Stage<'_>) {
+pub(super) async fn commits_are_published_in_order(stage: Stage<'_>) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let record = Arc::clone(&seen);
-    stage.journal.tap(Arc::new(move |commit| {
+    stage.journal.publisher().observe(move |commit| {
         if let Commit::Events(key, events) = commit {
             let seen = events.iter().map(|event| (key.clone(), event.cursor.seq));
             record.lock().unwrap().extend(seen);
         }
-    }));
+    });
     let (key, fence) = stage.session("a").await;
     for n in 1..=5_u64 {
         let id = client(&n.to_string());
         let twice = vec![delta("x", n).with_client_id(id.clone()), delta("x", n).with_client_id(id)];
         stage.journal.append(&key, fence, twice).await.unwrap();
-        // The tap runs before the append returns.
+        // They are published before the append returns.
         assert_eq!(seen.lock().unwrap().len() as u64, n);
     }
     let expected: Vec<_> = (1..=5).map(|seq| (key.clone(), seq)).collect();

@@ -57,7 +57,7 @@ const CHECKS: &[(&str, Check)] = checks![
     events::a_cursor_from_the_future_is_reset,
     events::f114_bodies_come_back_byte_for_byte,
     events::history_goes_back_from_the_head,
-    events::the_tap_gets_commits_in_order,
+    events::commits_are_published_in_order,
     events::an_append_that_is_too_large_is_refused_as_a_whole,
     asks::the_first_answer_wins,
     asks::inputs_that_people_changed_are_found_by_their_calls,

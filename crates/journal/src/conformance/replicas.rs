@@ -46,11 +46,11 @@ pub(super) async fn a_replica_keeps_its_numbers_and_takes_each_event_once(stage:
     stage.fill(&own, 1..=3).await;
     let seen = Arc::new(Mutex::new(Vec::new()));
     let record = Arc::clone(&seen);
-    stage.journal.tap(Arc::new(move |commit| {
+    stage.journal.publisher().observe(move |commit| {
         if let Commit::Events(_, events) = commit {
             record.lock().unwrap().extend(events.iter().map(|event| event.cursor));
         }
-    }));
+    });
     let replicate = async |replica| stage.journal.replicate(replica).await.unwrap();
     let first = Replica { restart: true, ..unit("r", ONE, 1..=4) };
     replicate(first.clone()).await;
@@ -79,11 +79,11 @@ pub(super) async fn a_replica_keeps_its_numbers_and_takes_each_event_once(stage:
 pub(super) async fn missing_events_are_a_gap_and_another_epoch_is_judged_as_by_its_owner(stage: Stage<'_>) {
     let restarts = Arc::new(Mutex::new(0));
     let record = Arc::clone(&restarts);
-    stage.journal.tap(Arc::new(move |commit| {
+    stage.journal.publisher().observe(move |commit| {
         if let Commit::Restarted(_) = commit {
             *record.lock().unwrap() += 1;
         }
-    }));
+    });
     let replicate = async |replica| stage.journal.replicate(replica).await.unwrap();
     replicate(Replica { restart: true, ..unit("r", ONE, 1..=4) }).await;
     let begun = *restarts.lock().unwrap();

@@ -26,7 +26,7 @@ impl StoreState {
         let stored = record.put(&event, &mut appended);
         let ask = new.opened(key, stored.cursor);
         record.asks.insert(new.id.clone(), RequestRecord { ask, settled: None });
-        self.publish(key, &appended);
+        self.publish_events(key, &appended);
         Ok(stored)
     }
 
@@ -62,7 +62,7 @@ impl StoreState {
         if let Some(line) = &line {
             self.audit(line);
         }
-        self.publish(key, &appended);
+        self.publish_events(key, &appended);
         Ok(Settlement::Won(stored))
     }
 

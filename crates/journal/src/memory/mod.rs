@@ -13,11 +13,12 @@ use parking_lot::Mutex;
 use state::StoreState;
 use tidings_protocol::ui::PermissionResolved;
 
+use super::broadcast::Publisher;
 use super::{
     AskId, AuditDraft, AuditEntry, Changed, ClientId, Cursor, DocumentChange, EventDraft, Fence, Handle,
     Journal, JournalCall, JournalError, Keep, Key, Max, NewRequest, NewSession, Novelty, Opening, Page,
     Project, ProjectFolder, Replica, Resume, Retained, Session, SessionChange, SessionCounts, SessionName,
-    Settle, Settled, Settlement, Stored, StoredDocument, StoredRequest, Tap,
+    Settle, Settled, Settlement, Stored, StoredDocument, StoredRequest,
 };
 
 /// A journal in memory.
@@ -43,6 +44,7 @@ pub struct MemoryJournal {
     store: MemoryStore,
     /// Number of this opening of the store; a later one invalidates it.
     opened: u64,
+    publisher: Arc<Publisher>,
 }
 
 /// The contents of a [`MemoryJournal`], which outlive it, so that another can be opened on them: the disk of
@@ -59,8 +61,9 @@ impl MemoryJournal {
     /// Opens a journal on an existing store. The earlier journal is closed, as if its process had been
     /// killed.
     pub fn open(store: &MemoryStore, opening: &Opening) -> Self {
-        let opened = store.0.lock().open(opening);
-        MemoryJournal { store: store.clone(), opened }
+        let publisher = Arc::default();
+        let opened = store.0.lock().open(opening, Arc::clone(&publisher));
+        MemoryJournal { store: store.clone(), opened, publisher }
     }
 
     fn with<T>(
@@ -206,8 +209,8 @@ impl Journal for MemoryJournal {
         self.with(|state| Ok(state.documents(kind)))
     }
 
-    fn tap(&self, tap: Tap) {
-        self.store.0.lock().set_tap(tap);
+    fn publisher(&self) -> &Arc<Publisher> {
+        &self.publisher
     }
 
     fn close(&self) -> JournalCall<'_, ()> {

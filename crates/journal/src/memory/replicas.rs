@@ -76,9 +76,9 @@ impl StoreState {
         }
         self.forget_bytes(freed);
         if is_other {
-            self.notify_tap(Commit::Restarted(&replica.key));
+            self.publish(Commit::Restarted(&replica.key));
         }
-        self.publish(&replica.key, &appended);
+        self.publish_events(&replica.key, &appended);
         self.session(&name)
     }
 }

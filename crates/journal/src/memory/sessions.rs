@@ -99,7 +99,7 @@ impl StoreState {
         let mut appended = Vec::new();
         let event = change.event.as_ref().map(|event| record.put(event, &mut appended));
         let session = record.row.clone();
-        self.publish(key, &appended);
+        self.publish_events(key, &appended);
         Ok(Changed { session, event })
     }
 
@@ -113,7 +113,7 @@ impl StoreState {
         for project in self.projects.values_mut() {
             project.session.take_if(|session| session == key);
         }
-        self.notify_tap(Commit::Deleted(key));
+        self.publish(Commit::Deleted(key));
         Ok(())
     }
 

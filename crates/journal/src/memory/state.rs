@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use crate::broadcast::Publisher;
 use crate::event::{check_drafts, weight};
 use crate::limits::{CLIENT_ID_KEPT, MEMORY_BYTES_MAX, PAST_EPOCHS_MAX, RETAIN_STEP, SEQ_MAX};
 use crate::opening::LastStop;
@@ -12,7 +13,7 @@ use crate::retention::RetentionWalk;
 use crate::{
     AskId, AuditEntry, ClientId, Commit, Cursor, CursorVerdict, DocumentChange, Epoch, ErrorKind, Event,
     EventDraft, Extent, Fence, Handle, JournalError, Keep, Key, Max, Novelty, Opening, Page, PageRoom,
-    Project, ProjectFolder, Rest, Retained, Session, Settled, Stored, StoredDocument, StoredRequest, Tap,
+    Project, ProjectFolder, Rest, Retained, Session, Settled, Stored, StoredDocument, StoredRequest,
 };
 
 #[derive(Default)]
@@ -29,7 +30,8 @@ pub(super) struct StoreState {
     openings: u64,
     is_open: bool,
     bytes: u64,
-    tap: Option<Tap>,
+    /// Of the journal that was opened last.
+    publisher: Arc<Publisher>,
 }
 
 /// One session with all its data.
@@ -48,7 +50,7 @@ pub(super) struct RequestRecord {
 }
 
 impl StoreState {
-    pub(super) fn open(&mut self, opening: &Opening) -> u64 {
+    pub(super) fn open(&mut self, opening: &Opening, publisher: Arc<Publisher>) -> u64 {
         let stop = if self.is_open { LastStop::Unclean } else { LastStop::Clean };
         let fresh = opening.fresh_epoch;
         self.epoch.get_or_insert(fresh);
@@ -61,7 +63,7 @@ impl StoreState {
         self.boot_id.clone_from(&opening.boot_id);
         self.openings += 1;
         self.is_open = true;
-        self.tap = None;
+        self.publisher = publisher;
         self.openings
     }
 
@@ -71,7 +73,6 @@ impl StoreState {
 
     pub(super) fn close(&mut self) {
         self.is_open = false;
-        self.tap = None;
     }
 
     pub(super) fn change_documents(&mut self, changes: Vec<DocumentChange>) {
@@ -86,16 +87,6 @@ impl StoreState {
     pub(super) fn documents(&self, kind: &'static str) -> Vec<StoredDocument> {
         let of_kind = self.documents.iter().filter(|((found, _), _)| *found == kind);
         of_kind.map(|((_, id), body)| StoredDocument { id: id.clone(), body: Arc::clone(body) }).collect()
-    }
-
-    pub(super) fn set_tap(&mut self, tap: Tap) {
-        self.tap = Some(tap);
-    }
-
-    pub(super) fn notify_tap(&self, commit: Commit<'_>) {
-        if let Some(tap) = &self.tap {
-            tap(commit);
-        }
     }
 
     pub(super) fn find(&self, key: &Key) -> Result<&SessionRecord, JournalError> {
@@ -135,15 +126,20 @@ impl StoreState {
         record.check_numbers(drafts.len())?;
         let mut appended = Vec::new();
         let stored = drafts.iter().map(|draft| record.put(draft, &mut appended)).collect();
-        self.publish(key, &appended);
+        self.publish_events(key, &appended);
         Ok(stored)
     }
 
-    /// Publishes events after they were stored.
-    pub(super) fn publish(&mut self, key: &Key, events: &[Arc<Event>]) {
+    /// The step after storing: subscribers get what was committed.
+    pub(super) fn publish(&self, commit: Commit<'_>) {
+        self.publisher.publish(commit);
+    }
+
+    /// Counts and publishes events after they were stored.
+    pub(super) fn publish_events(&mut self, key: &Key, events: &[Arc<Event>]) {
         self.bytes += events.iter().map(|event| event.weight()).sum::<u64>();
         if !events.is_empty() {
-            self.notify_tap(Commit::Events(key, events));
+            self.publish(Commit::Events(key, events));
         }
     }
 

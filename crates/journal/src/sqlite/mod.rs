@@ -49,8 +49,9 @@ use super::{
     AskId, AuditDraft, AuditEntry, Changed, Class, ClientId, Cursor, DocumentChange, EventDraft, Fence,
     Handle, Journal, JournalCall, JournalError, Keep, Key, Loss, Max, NewRequest, NewSession, Novelty,
     Opening, Page, Project, ProjectFolder, Replica, Resume, Retained, Session, SessionChange, SessionCounts,
-    SessionName, Settle, Settled, Settlement, Stored, StoredDocument, StoredRequest, Tap,
+    SessionName, Settle, Settled, Settlement, Stored, StoredDocument, StoredRequest,
 };
+use crate::broadcast::Publisher;
 use crate::limits::{DELTA_BYTES_MAX, JOURNAL_BYTES_MAX, LIST_MAX};
 
 /// A journal in one `SQLite` file.
@@ -357,8 +358,8 @@ impl Journal for SqliteJournal {
         self.readers.call(move |conn| documents::list(conn, kind))
     }
 
-    fn tap(&self, tap: Tap) {
-        self.writer.set_tap(tap);
+    fn publisher(&self) -> &Arc<Publisher> {
+        self.writer.publisher()
     }
 
     fn is_full(&self) -> bool {

@@ -24,8 +24,9 @@ use self::state::WriterState;
 use super::audit_key;
 use super::open::{self, OpenJournal};
 use super::pending_deltas::PendingDeltas;
+use crate::broadcast::Publisher;
 use crate::limits::{CHECKPOINT_BYTES, WRITER_QUEUE_MAX, WRITER_ROOM_BYTES_MAX, WRITER_ROOM_UNIT};
-use crate::{EventDraft, Fence, JournalError, Key, Stored, Tap};
+use crate::{EventDraft, Fence, JournalError, Key, Stored};
 
 mod checkpoint;
 mod job;
@@ -42,7 +43,7 @@ pub(super) struct Writer {
     deltas: Arc<AtomicUsize>,
     /// True if the last attempt to store something found no room.
     full: Arc<AtomicBool>,
-    tap: Arc<Mutex<Option<Tap>>>,
+    publisher: Arc<Publisher>,
     thread: Option<JoinHandle<()>>,
     /// Closed when another process can open the journal.
     unlocked: watch::Receiver<()>,
@@ -81,7 +82,7 @@ const ROOM: usize = WRITER_ROOM_BYTES_MAX / WRITER_ROOM_UNIT;
 impl Writer {
     pub(super) fn start(opened: OpenJournal, path: &Path, bytes_max: u64) -> Result<Self, JournalError> {
         let (queue, jobs) = mpsc::channel(WRITER_QUEUE_MAX);
-        let tap = Arc::new(Mutex::new(None));
+        let publisher = Arc::<Publisher>::default();
         let OpenJournal { conn, lock, deltas, tally, heads, losses } = opened;
         let deltas = PendingDeltas::new(deltas);
         let count = deltas.count();
@@ -95,7 +96,7 @@ impl Writer {
             losses,
             path: path.to_owned(),
             bytes_max,
-            tap: Arc::clone(&tap),
+            publisher: Arc::clone(&publisher),
             syncing: None,
             uncopied: 0,
             copying: Arc::default(),
@@ -123,7 +124,7 @@ impl Writer {
             state,
             deltas: count,
             full,
-            tap,
+            publisher,
             thread: Some(thread),
             unlocked,
         })
@@ -137,8 +138,8 @@ impl Writer {
         self.full.load(Ordering::Relaxed)
     }
 
-    pub(super) fn set_tap(&self, tap: Tap) {
-        *self.tap.lock() = Some(tap);
+    pub(super) fn publisher(&self) -> &Arc<Publisher> {
+        &self.publisher
     }
 
     /// Runs `work` in a transaction, and returns when that is committed. `work` may run more than once, each

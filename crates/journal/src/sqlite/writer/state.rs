@@ -10,6 +10,7 @@ use tokio::sync::mpsc;
 
 use super::checkpoint::checkpoint;
 use super::job::{AfterCall, Job, JobOutcome, OwnedCommit, Tx};
+use crate::broadcast::Publisher;
 use crate::limits::{CALL_LOG_BYTES, CHECKPOINT_BYTES, COMMIT_BYTES_MAX, COMMIT_CALLS_MAX};
 use crate::sqlite::failure::Doing as _;
 use crate::sqlite::heads::Heads;
@@ -17,7 +18,7 @@ use crate::sqlite::mark::Mark;
 use crate::sqlite::pending_deltas::PendingDeltas;
 use crate::sqlite::tally::{self, SharedTally};
 use crate::sqlite::{open, sweep};
-use crate::{AuditKey, Class, Commit, ErrorKind, EventDraft, Fence, JournalError, Key, Loss, Stored, Tap};
+use crate::{AuditKey, Class, Commit, ErrorKind, EventDraft, Fence, JournalError, Key, Loss, Stored};
 
 /// Pages that the logged deltas take at most: their bytes, and a few pages for each of them.
 const DELTAS_PAGES: i64 = 8192;
@@ -42,7 +43,7 @@ pub(super) struct WriterState {
     pub(super) losses: Vec<Loss>,
     pub(super) path: PathBuf,
     pub(super) bytes_max: u64,
-    pub(super) tap: Arc<Mutex<Option<Tap>>>,
+    pub(super) publisher: Arc<Publisher>,
     /// Durability that the connection is set to.
     pub(super) syncing: Option<Class>,
     /// Approximate bytes in the log that are not in the main file yet.
@@ -278,10 +279,10 @@ impl WriterState {
         }
     }
 
+    /// The step after storing: subscribers get what was committed.
     fn publish(&mut self, commits: &[OwnedCommit]) {
-        let tap = self.tap.lock().clone();
         for owned in commits {
-            let commit = match owned {
+            self.publisher.publish(match owned {
                 OwnedCommit::Events(key, events) => Commit::Events(key, events),
                 OwnedCommit::Restarted(key) => Commit::Restarted(key),
                 OwnedCommit::Deleted(key) => {
@@ -289,10 +290,7 @@ impl WriterState {
                     self.deltas.forget(key);
                     Commit::Deleted(key)
                 }
-            };
-            if let Some(tap) = &tap {
-                tap(commit);
-            }
+            });
         }
     }
 
