@@ -195,6 +195,16 @@ pub const PORTION_BYTES_MAX: usize = 64 << 10;
 /// The same in events, so that the lock of the broadcast is never held for long.
 pub const PORTION_EVENTS_MAX: usize = 128;
 
+/// Bytes of deltas that are merged into one event; then it is complete, whatever the time.
+pub const MERGED_BYTES_MAX: usize = 64 << 10;
+
+/// Memory for merged events that are kept for the subscribers of a session that merge by the same rule. Those
+/// further behind merge by themselves.
+pub const MERGED_BATCHES_BYTES_MAX: usize = 64 << 10;
+
+/// Bytes of deltas after which a merger looks at them, before its time: fewer than the smallest tail has.
+pub const MERGER_BYTES_BEHIND: u64 = 4 << 10;
+
 /// Events that the inbox may be behind before it reads the journal instead.
 pub const INBOX_BEHIND_MAX: usize = 1024;
 

@@ -11,6 +11,8 @@ mod conversation;
 mod engines;
 mod kill;
 #[cfg(feature = "conformance")]
+mod merging;
+#[cfg(feature = "conformance")]
 mod model;
 mod power;
 #[cfg(feature = "conformance")]

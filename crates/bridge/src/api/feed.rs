@@ -1,8 +1,8 @@
 //! The events of one session on their way to one subscriber, in any protocol.
 //!
-//! The feed waits for events, merges deltas, collects what is ready into a batch of bounded size and ends
-//! when the subscription does. An [`Encoder`] per protocol writes the events: server-sent events, the
-//! WebSocket and the phone.
+//! The feed waits for events, collects what is ready into a batch of bounded size and ends when the
+//! subscription does. An [`Encoder`] per protocol writes the events: server-sent events, the WebSocket and
+//! the phone.
 
 use futures_util::FutureExt as _;
 use tidings_api::ResyncReason;
@@ -10,7 +10,6 @@ use tidings_journal::broadcast::{Cut, Delivery, Subscription};
 use tidings_journal::{Cursor, Event, JournalError};
 use tidings_sessions::running::frames::FRAME;
 
-use super::deltas::{Deltas, HeldDeltas};
 use crate::limits::CHUNK_BYTES;
 
 /// Writes events in one protocol.
@@ -45,8 +44,6 @@ pub(crate) trait EventBatch: Default {
 pub(crate) struct Feed<E> {
     pub(crate) events: Subscription,
     pub(crate) encoder: E,
-    deltas: Deltas,
-    held: Option<HeldDeltas>,
     end: Option<FeedEnd>,
 }
 
@@ -60,8 +57,8 @@ pub(crate) enum FeedEnd {
 }
 
 impl<E: Encoder> Feed<E> {
-    pub(crate) fn new(events: Subscription, encoder: E, deltas: Deltas) -> Self {
-        Feed { events, encoder, deltas, held: None, end: None }
+    pub(crate) fn new(events: Subscription, encoder: E) -> Self {
+        Feed { events, encoder, end: None }
     }
 
     /// Continues with another subscription, after the end of the one before.
@@ -82,10 +79,8 @@ impl<E: Encoder> Feed<E> {
             if let Some(end) = &self.end {
                 return Err(end.clone());
             }
-            match self.next_in_time().await {
-                Some(next) => self.take(next, &mut batch),
-                None => self.release(&mut batch),
-            }
+            let next = self.events.next().await;
+            self.take(next, &mut batch);
             while batch.bytes() < CHUNK_BYTES && self.end.is_none() {
                 if self.encoder.encode_rest(&mut batch) {
                     continue;
@@ -99,52 +94,15 @@ impl<E: Encoder> Feed<E> {
         }
     }
 
-    /// The next event; `None` when the time of held deltas is up.
-    async fn next_in_time(&mut self) -> Option<Result<Delivery, JournalError>> {
-        match self.held.as_ref().and_then(|held| held.until) {
-            Some(until) => tokio::time::timeout_at(until, self.events.next()).await.ok(),
-            None => Some(self.events.next().await),
-        }
-    }
-
     fn take(&mut self, next: Result<Delivery, JournalError>, batch: &mut E::Batch) {
         match next {
             Ok(Delivery::Event(event)) => {
                 if event.kind.as_str() != FRAME || self.encoder.shows_frames() {
-                    self.take_event(&event, batch);
+                    self.encoder.encode(&event, batch);
                 }
             }
-            Ok(Delivery::Cut(cut)) => {
-                self.release(batch);
-                self.end = Some(FeedEnd::Cut(cut, self.events.cursor()));
-            }
-            Err(error) => {
-                self.release(batch);
-                self.end = Some(FeedEnd::Failed(error));
-            }
-        }
-    }
-
-    fn take_event(&mut self, event: &Event, batch: &mut E::Batch) {
-        let Some(delta) = HeldDeltas::first(event, self.deltas) else {
-            self.release(batch);
-            self.encoder.encode(event, batch);
-            return;
-        };
-        let delta = match &mut self.held {
-            Some(held) => held.join(delta).err(),
-            None => Some(delta),
-        };
-        if let Some(delta) = delta {
-            self.release(batch);
-            self.held = Some(delta);
-        }
-    }
-
-    /// Moves held deltas to the batch.
-    fn release(&mut self, batch: &mut E::Batch) {
-        if let Some(held) = self.held.take() {
-            self.encoder.encode(&held.into_event(), batch);
+            Ok(Delivery::Cut(cut)) => self.end = Some(FeedEnd::Cut(cut, self.events.cursor())),
+            Err(error) => self.end = Some(FeedEnd::Failed(error)),
         }
     }
 }

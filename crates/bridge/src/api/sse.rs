@@ -24,7 +24,6 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 
 use super::Api;
-use super::deltas::Deltas;
 use super::feed::{Encoder, EventBatch, Feed, FeedEnd, reason};
 use super::mobile::{MessagePosition, PartTranslator};
 use super::recovery::Start;
@@ -93,7 +92,7 @@ pub(crate) async fn session_events(
             DialectTranslator::Mobile(Box::new(PartTranslator::new(start.translator)))
         }
     };
-    let source = SseSource::Session(Box::new(Feed::new(events, SseEncoder::new(translator), Deltas::All)));
+    let source = SseSource::Session(Box::new(Feed::new(events, SseEncoder::new(translator))));
     Ok(respond(SseFeed::new(&api, lifetime, out.into(), source)))
 }
 

@@ -40,9 +40,6 @@ pub(crate) const SOCKET_READ_BYTES: usize = 2 << 10;
 /// The longest time that deltas are held back to be sent together.
 pub(crate) const COALESCED_MAX: Duration = Duration::from_secs(5);
 
-/// Bytes of deltas that are held back; then they are sent whatever the time.
-pub(crate) const COALESCED_BYTES_MAX: usize = 64 << 10;
-
 /// Revocations that may be queued before the streams have seen them. A stream that misses one is closed, to
 /// be safe.
 pub(crate) const REVOCATIONS_MAX: usize = 64;

@@ -5,6 +5,7 @@
 //! or from the journal if they are older. Sequence numbers have no holes, so the switch between the two can
 //! neither lose nor repeat nor reorder events (F93), and a subscriber that never reads costs nothing (F98).
 
+mod merger;
 mod publisher;
 mod subscription;
 mod tail;
@@ -13,6 +14,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+pub use merger::Merging;
 use publisher::TailHandle;
 pub use publisher::{News, Publisher, is_news};
 pub use subscription::{Cut, Delivery, Subscription};
@@ -37,11 +39,18 @@ pub struct SubscribeOptions {
     pub bytes_untaken_max: u64,
     /// True if the subscriber can answer requests of the session; requests do not wait for others.
     pub may_answer: bool,
+    /// The rule by which deltas are merged; without one, each comes by itself.
+    pub merging: Option<Merging>,
 }
 
 impl Default for SubscribeOptions {
     fn default() -> Self {
-        SubscribeOptions { after: None, bytes_untaken_max: WATCHER_BYTES_UNTAKEN, may_answer: true }
+        SubscribeOptions {
+            after: None,
+            bytes_untaken_max: WATCHER_BYTES_UNTAKEN,
+            may_answer: true,
+            merging: None,
+        }
     }
 }
 
@@ -107,7 +116,7 @@ impl Broadcast {
                 handle,
                 Cursor::new(page.head.epoch, from),
                 page.events,
-                watch.bytes_untaken_max,
+                &watch,
             ),
         })
     }

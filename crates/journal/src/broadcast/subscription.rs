@@ -5,9 +5,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use tokio::sync::watch;
+use tokio::time::{Instant, timeout_at};
 
-use super::TailHandle;
+use super::merger::{MergedLookup, Merger, Merging, Run};
 use super::tail::{TailLookup, TailProgress};
+use super::{SubscribeOptions, TailHandle};
 use crate::limits::{PORTION_BYTES_MAX, PORTION_EVENTS_MAX};
 use crate::{Cursor, CursorVerdict, ErrorKind, Event, Journal, JournalError, Max};
 
@@ -28,6 +30,10 @@ pub struct Subscription {
     /// Bytes published in total when this subscriber last took an event, or had nothing to take.
     taken_bytes: u64,
     bytes_untaken_max: u64,
+    merger: Option<Arc<Merger>>,
+    merge_due: watch::Receiver<u64>,
+    /// Deltas that this subscriber merges by itself, up to a number.
+    run: Option<(Run, u64)>,
     cut: Option<Cut>,
 }
 
@@ -58,11 +64,13 @@ impl Subscription {
         handle: TailHandle,
         cursor: Cursor,
         first: Vec<Arc<Event>>,
-        bytes_untaken_max: u64,
+        options: &SubscribeOptions,
     ) -> Self {
         let mut progress = handle.tail.progress();
         let taken_bytes = progress.borrow_and_update().bytes;
         let replay = first.into_iter().map(|event| handle.tail.share(event)).collect();
+        let merge_due = handle.tail.merge_due();
+        let merger = options.merging.map(|merging| handle.tail.merger(merging));
         Subscription {
             journal,
             handle,
@@ -71,7 +79,10 @@ impl Subscription {
             replay,
             caught_up: false,
             taken_bytes,
-            bytes_untaken_max,
+            bytes_untaken_max: options.bytes_untaken_max,
+            merger,
+            merge_due,
+            run: None,
             cut: None,
         }
     }
@@ -85,24 +96,116 @@ impl Subscription {
     ///
     /// After a [`Delivery::Cut`] it returns the same one again and again.
     pub async fn next(&mut self) -> Result<Delivery, JournalError> {
+        if let Some(merger) = self.merger.clone() {
+            return self.next_merged(&merger).await;
+        }
         loop {
             if let Some(cut) = self.check_cut() {
                 return Ok(Delivery::Cut(cut));
             }
             if let Some(event) = self.replay.pop_front() {
-                self.cursor = event.cursor;
-                self.taken_bytes = self.progress.borrow().bytes;
+                self.take(event.cursor);
                 return Ok(Delivery::Event(event));
             }
-            match self.handle.tail.after(self.cursor.seq, PORTION) {
-                TailLookup::Events(events) => self.replay.extend(events),
-                TailLookup::InJournal => self.read().await?,
-                TailLookup::None if !self.caught_up => {
-                    self.read().await?;
-                    self.caught_up = self.replay.is_empty();
-                }
-                TailLookup::None => self.wait().await,
+            self.read_on().await?;
+        }
+    }
+
+    /// The same with merged deltas: those that the merger has, and others that are merged here.
+    async fn next_merged(&mut self, merger: &Merger) -> Result<Delivery, JournalError> {
+        loop {
+            self.merge_due.mark_unchanged();
+            if let Some(cut) = self.check_cut() {
+                // Deltas before the end come first.
+                return Ok(self.complete().map_or(Delivery::Cut(cut), Delivery::Event));
             }
+            let mut end = u64::MAX;
+            if self.run.is_none() {
+                match merger.after(&self.handle.tail, self.cursor.seq) {
+                    MergedLookup::Batch(event, last) => {
+                        self.take(Cursor::new(event.cursor.epoch, last));
+                        return Ok(Delivery::Event(event));
+                    }
+                    MergedLookup::Open(until) => {
+                        self.wait_for_merger(until).await;
+                        continue;
+                    }
+                    MergedLookup::Apart(last) => end = last,
+                    MergedLookup::None => {}
+                }
+            }
+            let complete = match self.merge_next(merger.merging, end) {
+                None if self.replay.is_empty() => self.read_on_in_time().await?,
+                complete => complete,
+            };
+            if let Some(event) = complete {
+                return Ok(Delivery::Event(event));
+            }
+        }
+    }
+
+    /// Takes one event that was read, and returns what is complete then. Deltas are merged up to a number.
+    fn merge_next(&mut self, merging: Merging, end: u64) -> Option<Arc<Event>> {
+        let event = Arc::clone(self.replay.front()?);
+        if let Some((run, _)) = &mut self.run {
+            if !run.take(&event, merging) {
+                return self.complete();
+            }
+        } else if let Some(run) = merging.begin(&event) {
+            self.run = Some((run, end));
+        } else if !merging.hides(&event) {
+            self.take(event.cursor);
+            return Some(event);
+        }
+        self.take(event.cursor);
+        if self.run.as_ref().is_some_and(|(run, end)| run.last() >= *end) { self.complete() } else { None }
+    }
+
+    /// The deltas that this subscriber merges by itself, as one event.
+    fn complete(&mut self) -> Option<Arc<Event>> {
+        self.run.take().map(|(run, _)| run.into_event())
+    }
+
+    /// Moves the cursor to an event that was handed out.
+    fn take(&mut self, cursor: Cursor) {
+        self.cursor = cursor;
+        self.taken_bytes = self.progress.borrow().bytes;
+        while self.replay.front().is_some_and(|event| event.cursor.seq <= cursor.seq) {
+            self.replay.pop_front();
+        }
+    }
+
+    /// Reads more events, or waits for news of the session.
+    async fn read_on(&mut self) -> Result<(), JournalError> {
+        match self.handle.tail.after(self.cursor.seq, PORTION) {
+            TailLookup::Events(events) => self.replay.extend(events),
+            TailLookup::InJournal => self.read().await?,
+            TailLookup::None if !self.caught_up => {
+                self.read().await?;
+                self.caught_up = self.replay.is_empty();
+            }
+            TailLookup::None => self.wait().await,
+        }
+        Ok(())
+    }
+
+    /// The same, until the deltas that this subscriber merges are complete: then it returns them.
+    async fn read_on_in_time(&mut self) -> Result<Option<Arc<Event>>, JournalError> {
+        let Some(until) = self.run.as_ref().and_then(|(run, _)| run.until()) else {
+            return self.read_on().await.map(|()| None);
+        };
+        match timeout_at(until, self.read_on()).await {
+            Ok(read) => read.map(|()| None),
+            Err(_) => Ok(self.complete()),
+        }
+    }
+
+    /// Waits until deltas that are being merged may be complete.
+    async fn wait_for_merger(&mut self, until: Option<Instant>) {
+        match until {
+            // The wait is over, or there is something to merge.
+            Some(until) => drop(timeout_at(until, self.merge_due.changed()).await),
+            None => self.wait().await,
         }
     }
 

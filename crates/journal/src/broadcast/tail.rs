@@ -4,9 +4,11 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
+use tidings_protocol::ui::{Durability, UiMessage};
 use tokio::sync::watch;
 
-use crate::limits::{LONG_EVENT_BYTES, TAIL_EVENT_BYTES, TAIL_EVENTS_MAX};
+use super::merger::{Merger, Merging};
+use crate::limits::{LONG_EVENT_BYTES, MERGER_BYTES_BEHIND, TAIL_EVENT_BYTES, TAIL_EVENTS_MAX};
 use crate::{Cursor, Event, Max, PageRoom};
 
 pub(crate) struct Tail {
@@ -18,6 +20,10 @@ pub(crate) struct Tail {
     reading: tokio::sync::Mutex<()>,
     /// Progress of the session, for subscribers that wait.
     progress: watch::Sender<TailProgress>,
+    /// The mergers of its subscribers.
+    mergers: Mutex<Vec<Weak<Merger>>>,
+    /// The weight of all events when a merger had something to do last, for subscribers that wait for it.
+    merge_due: watch::Sender<u64>,
 }
 
 /// A long event that a subscriber holds, or of which a connection still writes the body.
@@ -90,6 +96,8 @@ impl Default for Tail {
             long: Mutex::default(),
             reading: tokio::sync::Mutex::default(),
             progress: watch::Sender::new(TailProgress::default()),
+            mergers: Mutex::default(),
+            merge_due: watch::Sender::new(0),
         }
     }
 }
@@ -107,6 +115,13 @@ impl Tail {
             progress.head = head;
             progress.bytes += weight;
             progress.longest = progress.longest.max(longest);
+        });
+        let bytes = self.progress.borrow().bytes;
+        let ends_deltas = events.iter().any(|event| !may_be_merged(event));
+        self.merge_due.send_if_modified(|before| {
+            let is_due = ends_deltas || bytes - *before >= MERGER_BYTES_BEHIND;
+            *before = if is_due { bytes } else { *before };
+            is_due
         });
     }
 
@@ -139,14 +154,39 @@ impl Tail {
 
     pub(crate) fn end(&self) {
         self.progress.send_modify(|progress| progress.ended = true);
+        self.merge_due.send_modify(|_| ());
     }
 
     pub(crate) fn restart(&self) {
         self.progress.send_modify(|progress| progress.restarted = true);
+        self.merge_due.send_modify(|_| ());
     }
 
     pub(crate) fn progress(&self) -> watch::Receiver<TailProgress> {
         self.progress.subscribe()
+    }
+
+    /// Changes when subscribers that wait for a merger have to look again.
+    pub(crate) fn merge_due(&self) -> watch::Receiver<u64> {
+        self.merge_due.subscribe()
+    }
+
+    /// The merger of all subscribers that merge by this rule.
+    pub(crate) fn merger(&self, merging: Merging) -> Arc<Merger> {
+        let mut mergers = self.mergers.lock();
+        mergers.retain(|merger| merger.strong_count() > 0);
+        let known = mergers.iter().filter_map(Weak::upgrade).find(|merger| merger.merging == merging);
+        known.unwrap_or_else(|| {
+            let merger = Arc::new(Merger::new(merging));
+            mergers.push(Arc::downgrade(&merger));
+            merger
+        })
+    }
+
+    /// The number after which it has all events.
+    pub(super) fn floor(&self) -> u64 {
+        let newest = self.newest.lock();
+        newest.events.front().map_or_else(|| self.progress.borrow().head, |first| first.cursor.seq - 1)
     }
 
     /// Returns some events after a number.
@@ -194,8 +234,14 @@ impl NewestEvents {
     }
 }
 
+/// True if the event may be merged with the one before, judged by its kind alone.
+fn may_be_merged(event: &Event) -> bool {
+    UiMessage::facts_of(event.kind.as_str())
+        .is_some_and(|facts| facts.durability == Durability::MergeableDelta)
+}
+
 /// The memory that an event takes, with the forms that subscribers share.
-fn memory(event: &Event) -> usize {
+pub(super) fn memory(event: &Event) -> usize {
     2 * event.body.len() + TAIL_EVENT_BYTES
 }
 

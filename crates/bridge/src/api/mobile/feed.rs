@@ -12,7 +12,6 @@ use tokio_util::sync::CancellationToken;
 use super::parts::PartTranslator;
 use super::position::MessagePosition;
 use super::sync::Sync;
-use crate::api::deltas::Deltas;
 use crate::api::feed::{Encoder, EventBatch, Feed, FeedEnd};
 use crate::api::recovery::Start;
 use crate::limits::CHUNK_BYTES;
@@ -49,7 +48,7 @@ impl PhoneFeed {
             project: Arc::from(project),
             stop: CancellationToken::new(),
             position: MessagePosition::after(start.cursor),
-            events: Feed::new(events, PartTranslator::new(start.translator), Deltas::All),
+            events: Feed::new(events, PartTranslator::new(start.translator)),
             ready: start.rest.into(),
             sync,
         }

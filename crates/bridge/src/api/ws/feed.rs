@@ -206,3 +206,76 @@ fn last_message(end: FeedEnd, key: &str) -> SocketMessage {
 pub(crate) fn to_json(message: &SocketMessage) -> String {
     serde_json::to_string(message).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use jiff::Timestamp;
+    use tidings_journal::broadcast::{Broadcast, SubscribeOptions};
+    use tidings_journal::{
+        Class, Epoch, EventDraft, EventForms, Journal as _, Key, Kind, MemoryJournal, NewSession, Opening,
+    };
+    use tidings_protocol::ui::{TurnId, UiMessage};
+
+    use super::*;
+    use crate::api::deltas::merging;
+
+    /// Subscribers of one interval send the same bytes in memory: those were encoded once.
+    #[tokio::test(start_paused = true)]
+    async fn a_batch_of_deltas_is_encoded_once_for_all_subscribers_of_an_interval() {
+        const EACH: usize = 50;
+        let opening = Opening { boot_id: String::new(), fresh_epoch: Epoch::from_random(1) };
+        let journal = Arc::new(MemoryJournal::new(&opening));
+        let (key, at) = (Key::new("session").unwrap(), Timestamp::UNIX_EPOCH);
+        journal.create(NewSession::new(key.clone(), "/", at)).await.unwrap();
+        let fence = journal.claim(&key).await.unwrap();
+        let broadcast = Broadcast::new(journal.clone());
+        let (sender, mut sent) = tokio::sync::mpsc::channel(10_000);
+        for (number, deltas) in
+            ["all", "coalesced:40", "coalesced:100", "none"].repeat(EACH).into_iter().enumerate()
+        {
+            let options =
+                SubscribeOptions { merging: merging(deltas).unwrap(), ..SubscribeOptions::default() };
+            let events = broadcast.subscribe(&key, options).await.unwrap().events;
+            let (mut feed, sender) = (Feed::new(events, SocketEncoder::new("session")), sender.clone());
+            tokio::spawn(async move {
+                // Some come a moment later than others.
+                tokio::time::sleep(std::time::Duration::from_millis(number as u64 % 7)).await;
+                while let Ok(batch) = feed.next().await {
+                    for message in batch.messages {
+                        let SocketText::Whole(text) = message else { panic!("it is short") };
+                        sender.send((deltas, text)).await.unwrap();
+                    }
+                }
+            });
+        }
+        drop(sender);
+        for number in 0..40 {
+            let (text, turn_id) = (format!("{number} "), TurnId::new_user_turn(1));
+            let message = UiMessage::TextChunk { text, session_id: 1, turn_id };
+            let body = serde_json::to_vec(&message).unwrap();
+            let forms = EventForms::of(message);
+            let draft =
+                EventDraft { forms, ..EventDraft::new(Class::Delta, at, Kind::fixed("TextChunk"), body) };
+            journal.append(&key, fence, vec![draft]).await.unwrap();
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+        let end = EventDraft::new(Class::Durable, at, Kind::fixed("Display"), *b"{}");
+        journal.append(&key, fence, vec![end]).await.unwrap();
+        tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+        journal.delete(&key).await.unwrap();
+        let mut all = Vec::new();
+        while let Some(message) = sent.recv().await {
+            all.push(message);
+        }
+        for (deltas, messages) in [("all", 41), ("coalesced:40", 11), ("coalesced:100", 5), ("none", 2)] {
+            let of = || all.iter().filter(|(by, _)| *by == deltas).map(|(_, text)| text);
+            let encodings: HashSet<_> = of().map(|text| text.as_ptr()).collect();
+            let texts: HashSet<_> = of().map(Utf8Bytes::as_str).collect();
+            assert_eq!(encodings.len(), texts.len(), "{deltas}: something was encoded twice");
+            assert_eq!(of().count(), texts.len() * EACH, "{deltas}: all have the same messages");
+            assert!(texts.len().abs_diff(messages) <= 2, "{deltas}: {} messages", texts.len());
+        }
+    }
+}

@@ -18,12 +18,11 @@ use super::heartbeat::Heartbeat;
 use super::input_order::InputOrder;
 use super::link::{Message, WebSocket};
 use super::requests::{self, ParsedRequest, Reply};
-use crate::api::Api;
-use crate::api::deltas::Deltas;
 use crate::api::feed::Feed;
 use crate::api::future_set::FutureSet;
 use crate::api::stream_lifetime::{StreamLifetime, retry_ms};
 use crate::api::visibility::{self, Visibility};
+use crate::api::{Api, deltas};
 use crate::auth::Peer;
 use crate::limits::{FAREWELL_WAIT, REQUESTS_MAX, SIGN_IN_WAIT, SUBSCRIPTIONS_MAX, WRITE_WAIT};
 
@@ -286,13 +285,13 @@ impl SocketConnection {
             return Ok((SocketAck::default(), self.start_feed("", source)?));
         };
         visibility::check(sessions, &self.caller, &session).await?;
-        let deltas = deltas.map_or(Ok(Deltas::default()), str::parse)?;
+        let merging = deltas.map_or(Ok(None), deltas::merging)?;
         let after = after.filter(|after| !after.is_empty()).map(|after| after.parse()).transpose()?;
         let may_answer = self.caller.scopes.has(Scope::Decide);
-        let watch = SubscribeOptions { may_answer, ..SubscribeOptions::after(after) };
+        let watch = SubscribeOptions { may_answer, merging, ..SubscribeOptions::after(after) };
         let (subscribed, events) = sessions.subscribe(&session, watch).await?;
         let key = subscribed.state.key.clone();
-        let source = SocketSource::Session(Box::new(Feed::new(events, SocketEncoder::new(&key), deltas)));
+        let source = SocketSource::Session(Box::new(Feed::new(events, SocketEncoder::new(&key))));
         let ack = SocketAck {
             seq: Some(subscribed.state.head),
             cursor: Some(subscribed.head.clone()),

@@ -13,6 +13,7 @@ use tidings_acp::limits::{COMMANDS_WAITING_MAX, EVENTS_BEFORE_CURSOR};
 use tidings_acp::rpc::{self, Id, RpcError};
 use tidings_api::{Scope, ServerPhase, Subscribed, Verdict};
 use tidings_journal::broadcast::{Cut, Delivery, SubscribeOptions, Subscription};
+use tidings_journal::limits::MERGED_BYTES_MAX;
 use tidings_journal::{Cursor, Event};
 use tidings_protocol::ui::{UiMessage, UserPrompt};
 use tidings_sessions::running::frames::FRAME;
@@ -23,11 +24,9 @@ pub(super) use self::commands::EditorCommand;
 
 use super::encoder::{EditorBatch, EditorEncoder, EditorItem};
 use super::open;
-use crate::api::deltas::Deltas;
 use crate::api::feed::{Encoder as _, Feed, FeedEnd};
 use crate::api::rest::history::prompt_attachments;
 use crate::api::{Api, visibility};
-use crate::limits::COALESCED_BYTES_MAX;
 
 /// The way in which an editor opens a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,7 +96,7 @@ impl EditorSession {
         let asks = subscribed.pending_permissions.into_iter().map(PendingRequest::from);
         let pending =
             asks.chain(subscribed.pending_questions.into_iter().map(PendingRequest::from)).collect();
-        let feed = Feed::new(events, encoder, Deltas::All);
+        let feed = Feed::new(events, encoder);
         let asked = HashMap::new();
         Ok(EditorSession {
             api,
@@ -155,7 +154,7 @@ impl EditorSession {
             }
             let message = event.message().filter(|message| message.is_mergeable());
             if let (Some((text, last)), Some(next)) = (&mut held, &message)
-                && text.append(next, COALESCED_BYTES_MAX)
+                && text.append(next, MERGED_BYTES_MAX)
             {
                 *last = Event::clone(&event);
                 continue;
