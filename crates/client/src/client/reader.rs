@@ -1,4 +1,5 @@
-//! The task that reads from the transport. It waits for lossless subscribers only.
+//! The task that reads from the transport, from a host without another task between. It waits for lossless
+//! subscribers only.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
@@ -7,39 +8,36 @@ use std::sync::Arc;
 use tidings_protocol::json::Raw;
 use tidings_protocol::messages::Message;
 use tidings_protocol::{Frame, Kind};
-use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::core::{Core, EndOnDrop};
 use super::event::Event;
 use crate::error::Error;
 use crate::options::StderrHandler;
-use crate::transport::{Exit, Incoming};
+use crate::transport::{Exit, Incoming, IncomingEvents};
 
-pub(super) async fn run(
-    core: Arc<Core>,
-    mut incoming: mpsc::Receiver<Incoming>,
-    on_stderr: Option<StderrHandler>,
-) {
+pub(super) async fn run(core: Arc<Core>, mut incoming: IncomingEvents, on_stderr: Option<StderrHandler>) {
     let _end_on_drop = EndOnDrop(Arc::clone(&core));
     let stall = core.timeouts.stall;
     // One timer for all waits: setting it later again costs almost nothing.
     let mut silence = pin!(tokio::time::sleep(stall.unwrap_or_default()));
-    let mut reported = false;
     loop {
         core.subscribers.wait_for_room().await;
         if let Some(stall) = stall {
             silence.as_mut().reset(Instant::now() + stall);
         }
-        let next = tokio::select! {
-            biased;
-            next = incoming.recv() => next,
-            () = &mut silence, if stall.is_some() && !reported => {
-                reported = publish_if_stalled(&core);
-                continue;
+        let mut next = pin!(incoming.recv());
+        let mut reported = false;
+        let next = loop {
+            tokio::select! {
+                biased;
+                next = &mut next => break next,
+                () = &mut silence, if stall.is_some() && !reported => {
+                    reported = publish_if_stalled(&core);
+                    silence.as_mut().reset(Instant::now() + stall.unwrap_or_default());
+                }
             }
         };
-        reported = false;
         match next {
             Some(Incoming::Frame { frame, end }) => dispatch(&core, frame, end),
             Some(Incoming::Noise { text, error }) => {

@@ -39,7 +39,8 @@ pub fn pair() -> (Memory, Peer) {
     let (terminated, killed) = (CancellationToken::new(), CancellationToken::new());
     let stop = Signals { terminated: terminated.clone(), killed: killed.clone() };
     let outgoing = Box::new(Sender(Some(line_sender)));
-    let link = Link { incoming, outgoing, stop: Arc::new(stop), program: None, resumed: None };
+    let link =
+        Link { incoming: incoming.into(), outgoing, stop: Arc::new(stop), program: None, resumed: None };
     (Memory { link }, Peer { lines, events, terminated, killed })
 }
 

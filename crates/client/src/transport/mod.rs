@@ -1,6 +1,6 @@
 //! Transports, which carry lines to a `claude` and back.
 //!
-//! A [`Transport`] opens a [`Link`]: a queue of [`Incoming`] events, a writer of lines, and a way to stop the
+//! A [`Transport`] opens a [`Link`]: a source of [`Incoming`] events, a writer of lines, and a way to stop the
 //! other side. [`Process`] starts a child process, [`memory`] connects two ends in one process, [`Replay`]
 //! plays a recording, and with the feature `host` a `SocketTransport` connects to a CLI under a host. You can
 //! implement others.
@@ -48,7 +48,7 @@ impl Transport for Box<dyn Transport> {
 #[non_exhaustive]
 pub struct Link {
     /// Events from the other side. The last one is [`Incoming::Exit`] or [`Incoming::Failed`].
-    pub incoming: mpsc::Receiver<Incoming>,
+    pub incoming: IncomingEvents,
     /// The writer of lines.
     pub outgoing: Box<dyn Outgoing>,
     /// The handle to stop the other side.
@@ -71,8 +71,47 @@ pub struct Resumed {
 
 impl Link {
     /// A connection to a new session, which begins with a handshake.
-    pub fn new(incoming: mpsc::Receiver<Incoming>, outgoing: Box<dyn Outgoing>, stop: Arc<dyn Stop>) -> Self {
-        Link { incoming, outgoing, stop, program: None, resumed: None }
+    pub fn new(
+        incoming: impl Into<IncomingEvents>,
+        outgoing: Box<dyn Outgoing>,
+        stop: Arc<dyn Stop>,
+    ) -> Self {
+        Link { incoming: incoming.into(), outgoing, stop, program: None, resumed: None }
+    }
+}
+
+/// A queue of events from the other side, or their source itself, which the session then reads without
+/// another task.
+#[derive(Debug)]
+pub struct IncomingEvents(EventSource);
+
+#[derive(Debug)]
+enum EventSource {
+    Queue(mpsc::Receiver<Incoming>),
+    #[cfg(all(unix, feature = "host"))]
+    Host(Box<socket::Inbound>),
+}
+
+impl IncomingEvents {
+    #[cfg(all(unix, feature = "host"))]
+    fn of_host(inbound: socket::Inbound) -> Self {
+        IncomingEvents(EventSource::Host(Box::new(inbound)))
+    }
+
+    /// Waits for the next event; `None` after the last one. The future must not be dropped before it
+    /// completes, unless all of this is.
+    pub async fn recv(&mut self) -> Option<Incoming> {
+        match &mut self.0 {
+            EventSource::Queue(queue) => queue.recv().await,
+            #[cfg(all(unix, feature = "host"))]
+            EventSource::Host(inbound) => inbound.recv().await,
+        }
+    }
+}
+
+impl From<mpsc::Receiver<Incoming>> for IncomingEvents {
+    fn from(queue: mpsc::Receiver<Incoming>) -> Self {
+        IncomingEvents(EventSource::Queue(queue))
     }
 }
 

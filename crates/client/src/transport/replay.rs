@@ -125,7 +125,7 @@ impl Transport for Replay {
             let outgoing = ReplayInput { input: Some(input), answers, events: events.clone() };
             drop(tokio::spawn(play(self.steps, inputs, events, Lines::new(launch.line_bytes_max))));
             Ok(Link {
-                incoming,
+                incoming: incoming.into(),
                 outgoing: Box::new(outgoing),
                 stop: Arc::new(NoStop),
                 program: None,

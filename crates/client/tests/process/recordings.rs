@@ -28,7 +28,7 @@ impl Transport for Recorded {
         Box::pin(async move {
             let mut link = Box::new(Process::new()).open(launch).await?;
             let (sender, incoming) = tokio::sync::mpsc::channel(1);
-            let mut inner = std::mem::replace(&mut link.incoming, incoming);
+            let mut inner = std::mem::replace(&mut link.incoming, incoming.into());
             let recording = Arc::clone(&self.0);
             drop(tokio::spawn(async move {
                 while let Some(event) = inner.recv().await {

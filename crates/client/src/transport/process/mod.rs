@@ -98,7 +98,8 @@ impl Process {
         let line_bytes_max = launch.line_bytes_max;
         let pipes = pipes::Pipes { stop: Arc::clone(&stop), events, files, line_bytes_max, lock };
         drop(tokio::spawn(pipes.run(child)));
-        Ok(Link { incoming, outgoing, stop, program: self.wrap.is_none().then_some(program), resumed: None })
+        let program = self.wrap.is_none().then_some(program);
+        Ok(Link { incoming: incoming.into(), outgoing, stop, program, resumed: None })
     }
 }
 

@@ -13,7 +13,6 @@ use tokio_util::sync::CancellationToken;
 use crate::error::{Error, ErrorKind};
 use crate::host::wire::{CliState, FromHost, Hello, Message, ToHost};
 use crate::limits::{HOST_ANSWER, HOST_LINES_AHEAD, HOST_REPLIES_MAX};
-use crate::transport::Incoming;
 
 /// A handle to the host of a session, for operations besides those of the session. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -58,8 +57,9 @@ pub(super) struct Shared {
     pub(super) detached: CancellationToken,
     /// Cancelled when the connection has ended.
     ended: CancellationToken,
-    /// Kept after detaching, so that the session stays open without events instead of ending.
-    pub(super) silence: Mutex<Option<mpsc::Sender<Incoming>>>,
+    /// Cancelled when the session ends its input after it was detached: until then it stays open without
+    /// events.
+    pub(super) left: CancellationToken,
 }
 
 /// A message to send, with a sender that is notified when it is written.
@@ -84,7 +84,7 @@ impl Default for Shared {
             credit: Semaphore::new(HOST_LINES_AHEAD),
             detached: CancellationToken::new(),
             ended: CancellationToken::new(),
-            silence: Mutex::default(),
+            left: CancellationToken::new(),
         }
     }
 }
@@ -220,9 +220,5 @@ impl Shared {
 
     fn waiting(&self) -> MutexGuard<'_, VecDeque<oneshot::Sender<FromHost>>> {
         self.waiting.lock()
-    }
-
-    pub(super) fn silence(&self) -> MutexGuard<'_, Option<mpsc::Sender<Incoming>>> {
-        self.silence.lock()
     }
 }

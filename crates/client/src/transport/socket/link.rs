@@ -1,12 +1,10 @@
-//! The tasks of one connection to a host: reading and writing.
+//! One connection to a host: its task that writes, and the lines for the CLI.
 
-use std::collections::HashSet;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use futures_core::future::BoxFuture;
-use tidings_protocol::{Frame, FrameRef, Kind};
+use tidings_protocol::{FrameRef, Kind};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -15,12 +13,11 @@ use uuid::Uuid;
 
 use super::AttachReply;
 use super::handle::{Outbound, Shared};
+use super::inbound::Inbound;
 use crate::host::HostFolder;
-use crate::host::wire::{FromHost, Message, Reader, ToHost};
-use crate::limits::{
-    EVENTS_AHEAD_MAX, HOST_ID_BYTES_MAX, HOST_LINES_AHEAD, HOST_LONG_LINE_BYTES, HOST_READ_BYTES,
-};
-use crate::transport::{Exit, Incoming, Lines, Link, Outgoing, Stop};
+use crate::host::wire::{Message, Reader, ToHost};
+use crate::limits::{HOST_ID_BYTES_MAX, HOST_LINES_AHEAD, HOST_LONG_LINE_BYTES};
+use crate::transport::{IncomingEvents, Link, Outgoing, Stop};
 
 /// A connection after the greeting.
 #[derive(Debug)]
@@ -36,7 +33,6 @@ pub(super) fn open(
     shared: Arc<Shared>,
     line_bytes_max: usize,
 ) -> Link {
-    let (events, incoming) = mpsc::channel(EVENTS_AHEAD_MAX);
     // Lines, two requests of each other kind, and some slack.
     let (messages, outbound) = mpsc::channel(HOST_LINES_AHEAD * 2);
     let resumed = reply.resumed();
@@ -44,169 +40,12 @@ pub(super) fn open(
     drop(shared.hello.set(reply.hello.clone()));
     drop(shared.open.set(reply.open.iter().map(|(_, request)| request.clone()).collect()));
     drop(shared.messages.set(messages.clone()));
-    *shared.silence() = Some(events.clone());
     let AttachedStream { folder, reader, write } = stream;
     drop(tokio::spawn(send(shared.acknowledged.subscribe(), shared.detached.clone(), write, outbound)));
-    let inbound = Inbound::new(Arc::clone(&shared), folder, events, &reply, line_bytes_max);
-    drop(tokio::spawn(inbound.run(reader, reply.open)));
+    let inbound = Inbound::new(Arc::clone(&shared), folder, reader, reply, line_bytes_max);
+    let incoming = IncomingEvents::of_host(inbound);
     let outgoing = Box::new(LineSender { shared, messages: Some(messages) });
     Link { incoming, outgoing, stop: Arc::new(stop), program: None, resumed }
-}
-
-/// Reads the messages of the host.
-struct Inbound {
-    shared: Arc<Shared>,
-    folder: HostFolder,
-    events: mpsc::Sender<Incoming>,
-    lines: Lines,
-    line_bytes_max: u64,
-    /// The offset up to which output of the CLI was received.
-    received: u64,
-    /// The offset up to which output was written before this connection; requests in it may have been
-    /// answered.
-    old: u64,
-    /// The end offsets of open requests; `None` if the host does not remember all of them.
-    open: Option<HashSet<u64>>,
-}
-
-/// The session is gone: its events are no longer received.
-struct SessionGone;
-
-impl Inbound {
-    fn new(
-        shared: Arc<Shared>,
-        folder: HostFolder,
-        events: mpsc::Sender<Incoming>,
-        reply: &AttachReply,
-        line_bytes_max: usize,
-    ) -> Self {
-        let hello = &reply.hello;
-        let all = (hello.forgotten == 0).then(|| reply.open.iter().map(|(end, _)| *end).collect());
-        Inbound {
-            shared,
-            folder,
-            events,
-            lines: Lines::starting_at(line_bytes_max, hello.after),
-            line_bytes_max: line_bytes_max as u64,
-            received: hello.after,
-            old: hello.next,
-            open: all,
-        }
-    }
-
-    async fn run(mut self, mut reader: Reader<OwnedReadHalf>, open: Vec<(u64, Frame)>) {
-        let detached = self.shared.detached.clone();
-        tokio::select! {
-            biased;
-            () = detached.cancelled() => {}
-            _ = self.read_messages(&mut reader, open) => *self.shared.silence() = None,
-        }
-        self.shared.end();
-    }
-
-    async fn read_messages(
-        &mut self,
-        reader: &mut Reader<OwnedReadHalf>,
-        open: Vec<(u64, Frame)>,
-    ) -> Result<(), SessionGone> {
-        let after = self.lines.end();
-        // Requests before the offset at which reading resumes are not received again.
-        for (_, request) in open.into_iter().filter(|(end, _)| *end <= after) {
-            self.emit(Incoming::from(request)).await?;
-        }
-        loop {
-            // Any end of the connection: a killed host closes it in the middle of a message.
-            let Ok(Some(message)) = reader.next::<FromHost>().await else { return self.gone().await };
-            self.shared.received.fetch_add(1, Ordering::Relaxed);
-            self.shared.is_behind.store(true, Ordering::Relaxed);
-            match message.head {
-                FromHost::Out { end } => self.out(&message.bytes, end).await?,
-                FromHost::Stderr => {
-                    let line = String::from_utf8_lossy(&message.bytes).into_owned();
-                    self.emit(Incoming::Stderr(line)).await?;
-                }
-                FromHost::Wrote { id, .. } => self.wrote(&id),
-                FromHost::Unwritten { id, message } => {
-                    self.wrote(&id);
-                    self.emit(Incoming::Stderr(format!("A line was not written to the agent: {message}")))
-                        .await?;
-                }
-                FromHost::Exit { code, signal, .. } => {
-                    if let Some(event) = self.lines.finish() {
-                        self.line(event).await?;
-                    }
-                    return self.emit(Incoming::Exit(Exit { code, signal })).await;
-                }
-                FromHost::Pong { cli } => self.shared.complete_ping(cli),
-                answer @ FromHost::Pids { .. } => self.shared.complete(answer),
-                FromHost::Superseded { owner } => {
-                    let text = format!("Another bridge has taken over this session: {owner}");
-                    self.emit(Incoming::Stderr(text)).await?;
-                    return self.emit(Incoming::Exit(Exit::default())).await;
-                }
-                _ => {}
-            }
-            self.shared.is_behind.store(false, Ordering::Relaxed);
-        }
-    }
-
-    /// Handles the loss of the host, which also ends the CLI. Output that the host kept and did not send is
-    /// read from its spool.
-    async fn gone(&mut self) -> Result<(), SessionGone> {
-        // Requests that are found now can no longer be answered.
-        (self.old, self.open) = (u64::MAX, Some(HashSet::new()));
-        let remains = self.folder.remains().ok();
-        let mut buffer = vec![0; HOST_READ_BYTES];
-        while let Some(count) =
-            remains.as_ref().and_then(|remains| remains.read(self.received, &mut buffer).ok())
-            && count > 0
-        {
-            self.out(&buffer[..count], self.received + count as u64).await?;
-        }
-        self.emit(Incoming::Stderr("The host of this session is gone".to_owned())).await?;
-        let exit = remains.and_then(|remains| remains.exit());
-        self.emit(Incoming::Exit(exit.unwrap_or_default())).await
-    }
-
-    async fn out(&mut self, bytes: &[u8], end: u64) -> Result<(), SessionGone> {
-        self.received = end;
-        self.lines.push(bytes);
-        while let Some(event) = self.lines.next() {
-            self.line(event).await?;
-        }
-        // A line that is too long is dropped here, so the host need not keep it. It would not fit into the
-        // spool.
-        if end - self.lines.end() > self.line_bytes_max {
-            self.shared.acknowledge(end);
-        }
-        Ok(())
-    }
-
-    async fn line(&mut self, mut event: Incoming) -> Result<(), SessionGone> {
-        if let Incoming::Frame { frame, end } = &mut event {
-            let at = self.lines.end();
-            *end = Some(at);
-            if frame.kind() == Kind::ControlRequest
-                && at <= self.old
-                && self.open.as_ref().is_some_and(|open| !open.contains(&at))
-            {
-                // It was answered before this connection.
-                return Ok(());
-            }
-        }
-        self.emit(event).await
-    }
-
-    async fn emit(&self, event: Incoming) -> Result<(), SessionGone> {
-        self.events.send(event).await.map_err(|_| SessionGone)
-    }
-
-    fn wrote(&self, id: &str) {
-        // A long line has taken all the credit; the prefix of its id marks it.
-        let permits = if id.starts_with(LONG) { HOST_LINES_AHEAD } else { 1 };
-        let missing = HOST_LINES_AHEAD.saturating_sub(self.shared.credit.available_permits());
-        self.shared.credit.add_permits(permits.min(missing));
-    }
 }
 
 /// Writes queued messages and acknowledgements.
@@ -242,7 +81,7 @@ async fn send(
 }
 
 /// The prefix of the id of a line that is sent alone.
-const LONG: &str = "long:";
+pub(super) const LONG: &str = "long:";
 
 /// The writer of lines for the CLI.
 #[derive(Debug)]
@@ -280,7 +119,7 @@ impl Outgoing for LineSender {
         self.messages = None;
         if self.shared.detached.is_cancelled() {
             // The session ends now instead of staying silent.
-            *self.shared.silence() = None;
+            self.shared.left.cancel();
         } else {
             let _ = self.shared.queue(ToHost::EndInput);
         }

@@ -1,6 +1,7 @@
 //! The transport to a CLI under a [host](crate::host).
 
 mod handle;
+mod inbound;
 mod link;
 
 use std::ffi::OsString;
@@ -18,6 +19,7 @@ use tokio::net::UnixStream;
 use tokio::net::unix::OwnedReadHalf;
 
 pub use handle::{Health, HostHandle};
+pub(super) use inbound::Inbound;
 
 use self::handle::Shared;
 use self::link::AttachedStream;
