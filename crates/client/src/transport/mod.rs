@@ -1,9 +1,9 @@
 //! Transports, which carry lines to a `claude` and back.
 //!
-//! A [`Transport`] opens a [`Link`]: a source of [`Incoming`] events, a writer of lines, and a way to stop the
-//! other side. [`Process`] starts a child process, [`memory`] connects two ends in one process, [`Replay`]
-//! plays a recording, and with the feature `host` a `SocketTransport` connects to a CLI under a host. You can
-//! implement others.
+//! A [`Transport`] opens a [`Link`]: a source of [`Incoming`] events, a writer of lines, and a way to stop
+//! the other side. [`Process`] starts a child process, [`memory`] connects two ends in one process,
+//! [`Replay`] plays a recording, and with the feature `host` a `SocketTransport` connects to a CLI under a
+//! host. You can implement others.
 
 mod lines;
 pub mod memory;
