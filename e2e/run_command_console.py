@@ -246,9 +246,9 @@ def _resumed(talk: Talk) -> list[str]:
         pane.keys("Enter")
         pane.wait_screen(lambda screen: "Got the queued one." in screen and "❯" in screen)
     # The CLI outlives its window, and must not outlive the tests.
-    for record in (talk.place.home / ".local/share/tidings/terminals").glob("*.json"):
+    for record in (talk.place.home / ".local/share/tidings/hosts").glob("*/host.json"):
         with suppress(OSError, ValueError, KeyError):
-            os.kill(json.loads(record.read_text())["host_pid"], signal.SIGTERM)
+            os.kill(json.loads(record.read_text())["terminal"]["host_pid"], signal.SIGTERM)
     return problems
 
 

@@ -69,7 +69,7 @@ class HostedTerminal(Terminal):
     """`tidings claude` or `tidings resume` in a pane of tmux. Closing the pane leaves the CLI running."""
 
     def __init__(self, place: Place, base_url: str, args: list[str], program: list[str] | None = None) -> None:
-        self._folder = place.root / "data" / "terminals"
+        self._folder = place.root / "data" / "hosts"
         self._others = self._records(self._folder)
         super().__init__(
             place, base_url, args, program=program or [str(place.programs.tidings), "claude"], env=environment(place),
@@ -80,12 +80,12 @@ class HostedTerminal(Terminal):
             found = self._records(self._folder)
             return next((record for name, record in found.items() if name not in self._others), None)
 
-        self.record: dict[str, Any] = self.wait(look, "the record of the terminal host")
+        self.record: dict[str, Any] = self.wait(look, "the record of the terminal's host")
         return self.record["pid"]
 
     @staticmethod
     def _records(folder: Path) -> dict[str, dict[str, Any]]:
-        return {path.name: json.loads(path.read_text()) for path in folder.glob("*.json")}
+        return {record["id"]: record for record in terminal_hosts(folder)}
 
     def detach(self) -> None:
         """Closes the window of the user."""
@@ -96,6 +96,13 @@ class HostedTerminal(Terminal):
         if hasattr(self, "record") and self.is_running():
             os.kill(self.record["host_pid"], signal.SIGTERM)
         super().close()
+
+
+def terminal_hosts(folder: Path) -> list[dict[str, Any]]:
+    """The hosts with a terminal whose program runs: their ids and processes."""
+    records = [json.loads(path.read_text()) for path in folder.glob("*/host.json")]
+    held = [{"id": record["id"]} | record["terminal"] for record in records if record.get("terminal")]
+    return [record for record in held if record["pid"]]
 
 
 def environment(place: Place) -> dict[str, str]:

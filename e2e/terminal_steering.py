@@ -439,7 +439,7 @@ def _killed_cli(run: SteeredRun) -> list[str]:
     run.wait(lambda: not Path(f"/proc/{terminal.record['host_pid']}").exists(), "the end of the host")
     status = run.wait(terminal.exit_status, "the end of the viewer")
     problems = [] if status == "137" else [f"the exit status is {status}"]
-    left = [path.name for path in (run.place.root / "data" / "terminals").iterdir()]
+    left = [path.name for path in (run.place.root / "data" / "hosts").iterdir()]
     # The record of the host that was killed before is removed by the next one.
     problems += [f"files are left: {left}"] if left else []
     run.leave()

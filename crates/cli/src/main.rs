@@ -105,14 +105,10 @@ enum Command {
     Completions(Deferred<completions::CompletionsArgs>),
     /// Write manual pages, one for each command
     Man(Deferred<completions::ManArgs>),
-    /// Host one `claude` process across server restarts; started by `tidings serve`
+    /// Host one `claude` process across server restarts; started by `tidings serve` and `tidings claude`
     #[cfg(unix)]
     #[command(hide = true)]
     Host(Deferred<host::HostArgs>),
-    /// Hold the terminal of one `claude`; started by `tidings claude`
-    #[cfg(unix)]
-    #[command(hide = true)]
-    TerminalHost(Deferred<claude::host::TerminalHostArgs>),
     /// Run an agent of the Agent Client Protocol in place of `claude`; started by `tidings serve`
     #[command(hide = true)]
     Backend(Deferred<backend::BackendArgs>),
@@ -159,7 +155,7 @@ impl Command {
             | Command::Backend(_)
             | Command::Schema(_) => false,
             #[cfg(unix)]
-            Command::Claude(_) | Command::Host(_) | Command::TerminalHost(_) => false,
+            Command::Claude(_) | Command::Host(_) => false,
         }
     }
 }
@@ -226,8 +222,6 @@ fn main() -> ExitCode {
         Some(Command::Man(man)) => man.run(&out),
         #[cfg(unix)]
         Some(Command::Host(args)) => host::run(args),
-        #[cfg(unix)]
-        Some(Command::TerminalHost(args)) => claude::host::run(args),
         Some(Command::Backend(args)) => backend::run(args),
         Some(Command::Schema(command)) => command.run(&mut out),
         None => summary::run(&mut out),

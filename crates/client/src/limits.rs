@@ -224,10 +224,13 @@ pub(crate) const HOST_LONG_LINE_BYTES: usize = 1 << 20;
 #[cfg(all(unix, feature = "host"))]
 pub(crate) const HOST_ANSWER: Duration = Duration::from_secs(30);
 
-/// The longest message between a terminal host and a viewer: a screen of the largest size, with a colour for
-/// each character, or a long prompt.
+/// Connections to a terminal at a time; more wait.
 #[cfg(all(unix, feature = "terminal"))]
-pub(crate) const TERMINAL_MESSAGE_BYTES_MAX: u32 = 16 << 20;
+pub(crate) const VIEWERS_MAX: usize = 64;
+
+/// Time between two looks for the description of a process.
+#[cfg(all(unix, feature = "terminal", feature = "sessions"))]
+pub(crate) const DESCRIBED_LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Bytes of an escape sequence that a terminal host waits for.
 #[cfg(all(unix, feature = "terminal"))]

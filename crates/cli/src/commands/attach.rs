@@ -100,8 +100,8 @@ impl AttachArgs {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let name = session_lookup::name_or_pick(self.session.as_deref(), &self.remote, out)?;
         #[cfg(unix)]
-        if let Some((folder, terminal)) = self.terminal(&name)? {
-            return super::claude::attached::show(&folder, &terminal, out);
+        if let Some(terminal) = self.terminal(&name)? {
+            return super::claude::attached::show(&terminal, out);
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {

@@ -9,8 +9,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::socket::{self, ReadHalf, Waiter, WriteHalf};
 use super::state::{Admitted, Host, HostEnd, Sent};
+#[cfg(feature = "terminal")]
+use super::terminal::{self, Terminal};
+#[cfg(feature = "terminal")]
+use super::wire::View;
 use super::wire::{FromHost, Message, Reader, Refusal, StartFailure, ToHost};
 use super::{Start, cli, ending};
+#[cfg(not(feature = "terminal"))]
+use crate::error::Error;
 use crate::error::ErrorKind;
 use crate::limits::{HOST_BYTES_MAX, HOST_GREETING, HOST_GREETINGS_MAX};
 
@@ -26,8 +32,8 @@ pub(super) async fn accept(host: Arc<Host>, listener: UnixListener) {
             tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
-        let peer = stream.peer_cred().map(|peer| peer.uid()).ok();
-        if !is_same_user(peer, rustix::process::geteuid().as_raw()) {
+        let peer = stream.peer_cred().ok();
+        if !is_same_user(peer.map(|peer| peer.uid()), rustix::process::geteuid().as_raw()) {
             tracing::warn!(?peer, "refused a connection of another user");
             continue;
         }
@@ -43,14 +49,22 @@ pub(super) async fn accept(host: Arc<Host>, listener: UnixListener) {
                 return;
             };
             let mut reader = Reader::new(read, HOST_BYTES_MAX);
-            let greeting = greet(&host, starter, &mut reader, &mut write);
+            let process = peer.and_then(|peer| peer.pid());
+            let greeting = greet(&host, starter, process, &mut reader, &mut write);
             let admitted = tokio::time::timeout(HOST_GREETING, greeting).await;
             greetings.fetch_sub(1, Ordering::Relaxed);
-            let admitted = admitted.ok().flatten();
-            let id = admitted.as_ref().map(|admitted| admitted.id);
-            if let Some(admitted) = admitted {
-                serve(&host, admitted, reader, write).await;
-            }
+            let id = match admitted.ok().flatten() {
+                Some(Peer::Bridge(admitted)) => {
+                    let id = admitted.id;
+                    serve(&host, admitted, reader, write).await;
+                    Some(id)
+                }
+                #[cfg(feature = "terminal")]
+                Some(Peer::Viewer(terminal, view)) => {
+                    return terminal::serve(terminal, view, reader, write).await;
+                }
+                None => None,
+            };
             host.disconnected(id);
         }));
     }
@@ -80,13 +94,21 @@ impl Drop for Starter {
     }
 }
 
+/// Who was admitted.
+enum Peer {
+    Bridge(Admitted),
+    #[cfg(feature = "terminal")]
+    Viewer(Arc<Terminal>, View),
+}
+
 /// Reads the greeting of a connection.
 async fn greet(
     host: &Arc<Host>,
     starter: Starter,
+    process: Option<i32>,
     reader: &mut Reader<ReadHalf>,
     write: &mut WriteHalf,
-) -> Option<Admitted> {
+) -> Option<Peer> {
     let mut starter = Some(starter);
     loop {
         let message: Message<ToHost> = reader.next().await.ok()??;
@@ -108,7 +130,7 @@ async fn greet(
                         let greeting: Vec<u8> = admitted.greeting.iter().flat_map(Message::encode).collect();
                         // If the peer has gone, the next read returns the end.
                         drop(write.write_all(&greeting).await);
-                        return Some(admitted);
+                        return Some(Peer::Bridge(admitted));
                     }
                     Err((reason, message)) => {
                         if reason == Refusal::NotNow {
@@ -120,8 +142,17 @@ async fn greet(
                     }
                 }
             }
+            #[cfg(feature = "terminal")]
+            ToHost::View(view) => {
+                drop(starter.take());
+                host.wait_for_starters().await;
+                match host.view(&view, process) {
+                    Ok(terminal) => return Some(Peer::Viewer(terminal, view)),
+                    Err((reason, message)) => refused(reason, &message),
+                }
+            }
             ToHost::Unknown => continue,
-            _ => refused(Refusal::NotNow, "Send `attach` first"),
+            _ => refused(Refusal::NotNow, "Send `attach` or `view` first"),
         };
         drop(write.write_all(&Message::new(answer).encode()).await);
         return None;
@@ -142,7 +173,14 @@ async fn start_agent(host: &Arc<Host>, start: &[u8]) -> Option<FromHost> {
             return Some(FromHost::Failed { message, hint: String::new(), cause });
         }
     };
-    let error = cli::start(host, start).await.err()?;
+    let started = match start.terminal() {
+        None => cli::start(host, start).await,
+        #[cfg(feature = "terminal")]
+        Some(size) => terminal::start(host, start, size).await,
+        #[cfg(not(feature = "terminal"))]
+        Some(_) => Err(Error::new(ErrorKind::Spawn, "This program was built without terminals", "")),
+    };
+    let error = started.err()?;
     let source = std::error::Error::source(&error).map(|source| format!(": {source}")).unwrap_or_default();
     let cause = match error.kind() {
         ErrorKind::Taken => StartFailure::Taken,
@@ -203,7 +241,7 @@ fn handle_message(host: &Host, message: Message<ToHost>) {
             }
         }
         ToHost::Bye => host.finish(HostEnd::Done),
-        ToHost::Start | ToHost::Attach(_) | ToHost::Unknown => {}
+        _ => {}
     }
 }
 

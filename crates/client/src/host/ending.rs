@@ -111,6 +111,11 @@ mod linux {
         while ended.recv().await.is_some() {
             // Several processes end together, and a search is not free.
             tokio::time::sleep(CHECK_INTERVAL * 4).await;
+            #[cfg(feature = "terminal")]
+            if host.terminal().is_some() {
+                // Its program is waited for elsewhere, together with all others.
+                return;
+            }
             let cli = host.cli().and_then(|cli| cli.pid());
             for pid in leftovers::ended_children() {
                 // The CLI is waited for elsewhere, where its exit status is needed.

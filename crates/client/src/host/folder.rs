@@ -40,6 +40,21 @@ pub struct Record {
     /// Data of the program that started it.
     #[serde(default)]
     pub note: String,
+    /// The terminal, of a host that holds one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub terminal: Option<TerminalProcess>,
+}
+
+/// The processes of a host that holds a terminal; zero until the program was started.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct TerminalProcess {
+    /// The program in the terminal.
+    pub pid: u32,
+    /// The start time of that process, as the operating system counts it.
+    #[serde(default)]
+    pub proc_start: Option<String>,
+    /// The host.
+    pub host_pid: u32,
 }
 
 /// The exit status of a CLI, as stored in its host's folder.
@@ -67,13 +82,25 @@ impl HostFolder {
         &self.0
     }
 
-    /// Creates the folder, with access for the owner only.
-    pub fn create(&self, record: &Record) -> io::Result<()> {
+    /// Creates the folder, with access for the owner only, and binds the socket. The record comes last: a host
+    /// that has one and cannot be connected to has ended.
+    pub(crate) fn create(&self, record: &Record) -> io::Result<UnixListener> {
         // A link in the place of the folder of all hosts would have this one made elsewhere.
         if self.0.parent().is_some_and(Path::is_symlink) {
             return Err(refused("the folder of the hosts is a link"));
         }
         make_private(&self.0)?;
+        let bound = || {
+            let listener = with_socket_path(&self.0, "socket", |path| UnixListener::bind(path))?;
+            std::fs::set_permissions(self.0.join("socket"), Permissions::from_mode(0o600))?;
+            self.write_record(record)?;
+            Ok(listener)
+        };
+        bound().inspect_err(|_| drop(self.remove()))
+    }
+
+    /// Stores the record, as a whole.
+    pub(super) fn write_record(&self, record: &Record) -> io::Result<()> {
         self.write("host.json", &serde_json::to_vec(record)?)
     }
 
@@ -86,13 +113,6 @@ impl HostFolder {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
         }
         self.read("host.json")
-    }
-
-    /// Binds the socket.
-    pub(crate) fn listen(&self) -> io::Result<UnixListener> {
-        let listener = with_socket_path(&self.0, "socket", |path| UnixListener::bind(path))?;
-        std::fs::set_permissions(self.socket(), Permissions::from_mode(0o600))?;
-        Ok(listener)
     }
 
     /// Connects to the host. Fails at once if it has ended.
@@ -152,10 +172,6 @@ impl HostFolder {
         Ok(path)
     }
 
-    fn socket(&self) -> PathBuf {
-        self.0.join("socket")
-    }
-
     fn write(&self, name: &str, contents: &[u8]) -> io::Result<()> {
         files::replace(&self.0.join(name), contents)
     }
@@ -166,6 +182,25 @@ impl HostFolder {
         open(&self.0.join(name))?.take(RECORD_BYTES_MAX).read_to_end(&mut bytes)?;
         Ok(serde_json::from_slice(&bytes)?)
     }
+}
+
+/// Refuses a folder of hosts that is a link, or that others may write to, since folders in it are removed.
+pub fn check_folder_of_hosts(folder: &Path) -> io::Result<()> {
+    let found = std::fs::symlink_metadata(folder)?;
+    let refused = |why: &str| {
+        let message = format!("The folder of the agent hosts {why}: `{}`", folder.display());
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
+    };
+    if !found.is_dir() {
+        return refused("must not be a link");
+    }
+    if found.uid() != rustix::process::geteuid().as_raw() {
+        return refused("belongs to another user");
+    }
+    if found.mode() & 0o022 != 0 {
+        return refused("can be written by others; `chmod go-w` takes that away");
+    }
+    Ok(())
 }
 
 /// Opens a file or folder for reading; a link is not followed.
@@ -248,7 +283,8 @@ mod tests {
 
     fn record() -> Record {
         let text = String::new;
-        Record { program: text(), id: text(), session: text(), secret: text(), started: text(), note: text() }
+        let (program, id, session, secret) = (text(), text(), text(), text());
+        Record { program, id, session, secret, started: text(), note: text(), terminal: None }
     }
 
     #[test]
@@ -261,7 +297,7 @@ mod tests {
         std::fs::write(path("mine/host.json"), serde_json::to_vec(&record()).unwrap()).unwrap();
         std::fs::write(path("mine/spool/0"), "my letters").unwrap();
         let host = HostFolder::new(path("hosts/a"));
-        host.create(&record()).unwrap();
+        let _listener = host.create(&record()).unwrap();
         assert!(host.record().is_ok());
         std::fs::remove_file(path("hosts/a/host.json")).unwrap();
         for (name, target) in [

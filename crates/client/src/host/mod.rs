@@ -52,6 +52,8 @@ mod connection;
 mod conversation;
 mod ending;
 mod folder;
+#[cfg(feature = "terminal")]
+mod old_wires;
 mod socket;
 mod spool;
 mod start;
@@ -66,7 +68,7 @@ use std::sync::Arc;
 
 use tokio::signal::unix::{SignalKind, signal};
 
-pub use folder::{HostFolder, HostRemnant, Record};
+pub use folder::{HostFolder, HostRemnant, Record, TerminalProcess, check_folder_of_hosts};
 pub use start::Start;
 
 use self::state::{Host, HostEnd};
@@ -80,7 +82,7 @@ pub const LEASE: std::time::Duration = crate::limits::HOST_LEASE;
 /// bridge has everything.
 ///
 /// The process must be used for nothing else: it becomes the leader of a session, adopts orphans, and handles
-/// SIGTERM. A runtime with one thread is enough.
+/// signals that end it. A runtime with one thread is enough.
 pub async fn run(folder: HostFolder, listener: UnixListener) -> Result<(), Error> {
     // A process that already leads a group was separated by its parent.
     let _ = rustix::process::setsid();
@@ -91,18 +93,26 @@ pub async fn run(folder: HostFolder, listener: UnixListener) -> Result<(), Error
     listener.set_nonblocking(true).map_err(|error| failed("Failed to listen", error))?;
     let listener = tokio::net::UnixListener::from_std(listener);
     let listener = listener.map_err(|error| failed("Failed to listen", error))?;
-    let mut terminate = signal(SignalKind::terminate())
-        .map_err(|error| failed("Failed to register signal handlers", error))?;
+    let caught = |kind| signal(kind).map_err(|error| failed("Failed to register signal handlers", error));
+    let mut terminate = caught(SignalKind::terminate())?;
+    let (mut hangup, mut interrupt) = (caught(SignalKind::hangup())?, caught(SignalKind::interrupt())?);
     let host = Arc::new(Host::new(folder, record));
     let accepting = tokio::spawn(connection::accept(Arc::clone(&host), listener));
     let reaping = tokio::spawn(ending::reap(Arc::clone(&host)));
     let over = tokio::select! {
         over = host.over() => over,
         _ = terminate.recv() => HostEnd::Stopped,
+        _ = hangup.recv() => HostEnd::Stopped,
+        _ = interrupt.recv() => HostEnd::Stopped,
         () = not_started(&host) => HostEnd::Done,
         () = host.lease_expired() => HostEnd::Stopped,
     };
     tracing::debug!(?over, "the host ends");
+    #[cfg(feature = "terminal")]
+    if let Some(terminal) = host.terminal() {
+        let ended = terminal::end(&host, terminal).await;
+        return ended.map_err(|error| failed("Failed to remove the folder", error));
+    }
     ending::end(&host).await;
     // A connected bridge receives the exit status.
     drop(tokio::time::timeout(KILL_GRACE, host.exit_delivered()).await);

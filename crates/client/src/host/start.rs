@@ -1,21 +1,23 @@
-//! The launch request of a host. The bridge decides everything: a host searches for nothing and inherits
+//! The launch request of a host. Its sender decides everything: a host searches for nothing and inherits
 //! nothing.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::HostFolder;
+use super::wire::TerminalSize;
 use crate::error::{Error, ErrorKind};
 use crate::find::{self, Search};
 use crate::limits::{SPOOL_BYTES_MAX, SPOOL_SLACK_BYTES};
 use crate::options::{Arg, EnvBase, Launch, Orphans};
-use crate::session_lock::LockRequest;
+use crate::session_lock::{LockRequest, SessionOwner};
 use crate::transport::process::command;
 
 /// The launch request of a host.
@@ -32,6 +34,27 @@ pub struct Start {
     /// Servers of earlier versions send none.
     #[serde(default)]
     lock: Option<LockRequest>,
+    /// The first size of the terminal that the program gets; without one it gets pipes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    terminal: Option<TerminalSize>,
+}
+
+/// A program to run in a terminal of its own.
+#[derive(Debug)]
+pub struct TerminalStart {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Its complete environment.
+    pub env: BTreeMap<OsString, OsString>,
+    /// Its working folder.
+    pub cwd: PathBuf,
+    /// The first size of the terminal.
+    pub size: TerminalSize,
+    /// The session that it continues, if it is known: the configuration folder of Claude Code, and the id. It
+    /// is locked until the program has described itself.
+    pub session: Option<(PathBuf, String, SessionOwner)>,
 }
 
 /// An argument of a command line, which need not be valid UTF-8.
@@ -78,7 +101,31 @@ impl Start {
             // A line that does not fit into the spool could never be sent.
             spool_bytes_max: spool_bytes_max.unwrap_or(SPOOL_BYTES_MAX).max(line),
             lock: LockRequest::of(launch),
+            terminal: None,
         })
+    }
+
+    /// The launch of a program in a terminal. What it leaves behind goes on, as in any other terminal.
+    pub fn of_terminal(start: TerminalStart) -> Self {
+        let TerminalStart { program, args, env, cwd, size, session } = start;
+        let word = |(name, value): (OsString, OsString)| (name.into(), value.into());
+        Start {
+            program: Word::of(program.as_os_str()),
+            args: args.into_iter().map(|arg| Argument::Word(arg.into())).collect(),
+            env: env.into_iter().map(word).collect(),
+            cwd: Some(Word::of(cwd.as_os_str())),
+            user: None,
+            orphans: WithOrphans::Keep,
+            lease_ms: 0,
+            spool_bytes_max: 0,
+            lock: session.and_then(|(folder, id, owner)| LockRequest::named(&folder, id, owner)),
+            terminal: Some(size.bounded()),
+        }
+    }
+
+    /// The first size of the terminal, if the program gets one.
+    pub(super) fn terminal(&self) -> Option<TerminalSize> {
+        self.terminal
     }
 
     pub(super) fn lease(&self) -> Duration {
@@ -98,7 +145,9 @@ impl Start {
 
     /// The lock that the host takes before it starts the agent.
     pub(super) fn lock(&self, host: &str) -> Option<LockRequest> {
-        self.lock.clone().map(|lock| lock.under_host(host))
+        let lock = self.lock.clone();
+        // No server adopts the program in a terminal.
+        if self.terminal.is_some() { lock } else { lock.map(|lock| lock.under_host(host)) }
     }
 
     /// The command. Arguments that are passed as files get theirs in the folder of the host.

@@ -21,6 +21,8 @@ use super::cli::{Cli, CliLine};
 use super::conversation::ConversationState;
 use super::folder::{HostFolder, Record};
 use super::spool::Spool;
+#[cfg(feature = "terminal")]
+use super::terminal::Terminal;
 use super::wire::{FromHost, Message, Novelty};
 use crate::limits::{HOST_BYTES_MAX, HOST_ID_BYTES_MAX, HOST_LEASE, HOST_REPLIES_MAX, STDERR_TAIL_BYTES};
 use crate::session_lock::AgentLock;
@@ -39,6 +41,9 @@ pub(super) struct Host {
     /// The time since which no bridge is connected.
     absence: watch::Sender<BridgeAbsence>,
     over: watch::Sender<Option<HostEnd>>,
+    /// The terminal, once a program was started in one.
+    #[cfg(feature = "terminal")]
+    terminal: std::sync::OnceLock<Arc<Terminal>>,
 }
 
 /// The reason why a host ends.
@@ -104,7 +109,21 @@ impl Host {
             changed: watch::Sender::new(0),
             absence: watch::Sender::new(BridgeAbsence { since: None, lease: HOST_LEASE }),
             over: watch::Sender::new(None),
+            #[cfg(feature = "terminal")]
+            terminal: std::sync::OnceLock::new(),
         }
+    }
+
+    #[cfg(feature = "terminal")]
+    pub(super) fn terminal(&self) -> Option<&Arc<Terminal>> {
+        self.terminal.get()
+    }
+
+    #[cfg(feature = "terminal")]
+    pub(super) fn set_terminal(&self, terminal: Arc<Terminal>) {
+        // There is one launch request.
+        drop(self.terminal.set(terminal));
+        self.touch();
     }
 
     fn touch(&self) {
@@ -116,6 +135,10 @@ impl Host {
     }
 
     pub(super) fn is_started(&self) -> bool {
+        #[cfg(feature = "terminal")]
+        if self.terminal.get().is_some() {
+            return true;
+        }
         self.state.lock().session.is_some()
     }
 
@@ -134,8 +157,8 @@ impl Host {
     pub(super) async fn wait_for_starters(&self) {
         let mut changed = self.changed.subscribe();
         let may_come = || {
-            let state = self.state.lock();
-            state.session.is_none() && state.starters > 0
+            let starters = self.state.lock().starters;
+            starters > 0 && !self.is_started()
         };
         while may_come() {
             // The sender lives as long as the host itself.

@@ -1,10 +1,12 @@
-//! The protocol between a host and a bridge, version 1.
+//! The protocol between a host and those that connect to it: a bridge, or the viewers of a terminal.
 //!
 //! Each message is one line of JSON, the head, followed by as many bytes as the head's `bytes` says, if it
 //! has that key. Output of the CLI is always in those bytes, and is passed unchanged. `kind` names the
 //! message. Unknown kinds are skipped and unknown keys ignored: so a bridge of a newer version works with
 //! hosts of an older one, and the other way round. The meaning of a message never changes; a new meaning gets
-//! a new kind.
+//! a new kind. Version 2 adds those of terminals.
+
+mod terminal;
 
 use std::fmt;
 use std::io;
@@ -13,13 +15,14 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, BufReader};
 
+pub use self::terminal::{TerminalRole, TerminalSize, TypingOutcome, View};
 use crate::limits::{HOST_HEAD_BYTES_MAX, HOST_READ_BYTES};
 use crate::transport::Exit;
 
 /// The protocol version of this crate.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
-/// A message of a bridge.
+/// A message of a bridge or a viewer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -51,6 +54,21 @@ pub enum ToHost {
     Ping,
     /// Releases the host: it stops everything and removes its folder.
     Bye,
+    /// Opens the terminal of this host for a viewer.
+    View(View),
+    /// Keys for the terminal, in the bytes.
+    Keys,
+    /// The viewer has this size now; without one it shows whatever there is.
+    Resize {
+        /// The size.
+        size: Option<TerminalSize>,
+    },
+    /// A prompt to type, once, in the bytes.
+    Prompt,
+    /// Types Esc, if the input line is on the screen.
+    Interrupt,
+    /// The viewer is back from its own suspension: the program continues.
+    Continue,
     /// A message of a later version.
     #[serde(other)]
     Unknown,
@@ -93,6 +111,17 @@ pub enum FromHost {
     },
     /// The state is complete; the stream begins.
     Ready,
+    /// Bytes that draw the whole screen of the terminal anew, in the bytes.
+    Screen,
+    /// The terminal has this size now.
+    Size(TerminalSize),
+    /// The result of a prompt or an interrupt.
+    Typed {
+        /// The result.
+        outcome: TypingOutcome,
+    },
+    /// The program in the terminal has suspended itself.
+    Suspended,
     /// Output of the CLI, in the bytes. It is split anywhere, not only at line breaks.
     Out {
         /// The offset at which the bytes end in the CLI's output.

@@ -52,6 +52,13 @@ impl LockRequest {
         Some(LockRequest { config_dir: folder.to_str()?.to_owned(), session, latest, owner })
     }
 
+    /// The lock of a session whose id is known.
+    #[cfg(all(unix, feature = "host"))]
+    pub(crate) fn named(config_dir: &Path, id: String, owner: SessionOwner) -> Option<Self> {
+        let (config_dir, session) = (config_dir.to_str()?.to_owned(), LockedSession::Named(id));
+        Some(LockRequest { config_dir, session, latest: None, owner })
+    }
+
     /// The session that is known before the agent is started.
     fn known(&self) -> Option<&str> {
         match &self.session {
@@ -162,6 +169,23 @@ impl AgentLock {
                 Ok(())
             }
         }
+    }
+
+    /// Releases the lock when the agent has described itself, which every other command of ours respects, and
+    /// which changes with `/clear`. Earlier versions of Claude Code do not; then it is kept.
+    #[cfg(all(unix, feature = "terminal"))]
+    pub(crate) fn release_when_described(self: std::sync::Arc<Self>) {
+        #[cfg(feature = "sessions")]
+        drop(std::thread::spawn(move || {
+            let agent = self.state.lock().agent;
+            let (Some(request), Some(agent)) = (&self.request, agent) else { return };
+            let is_described =
+                || tidings_transcript::running::current(Path::new(&request.config_dir), agent).is_some();
+            while self.state.lock().held.is_some() && !is_described() {
+                std::thread::sleep(crate::limits::DESCRIBED_LOOK_EVERY);
+            }
+            self.release();
+        }));
     }
 
     /// Releases the lock after the end of the agent.

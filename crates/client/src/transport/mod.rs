@@ -10,7 +10,7 @@ pub mod memory;
 pub(crate) mod process;
 mod replay;
 #[cfg(all(unix, feature = "host"))]
-mod socket;
+pub(crate) mod socket;
 
 use std::fmt;
 use std::io;

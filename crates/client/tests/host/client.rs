@@ -20,6 +20,7 @@ pub(crate) fn new_host(id: &str, lease: Duration) -> NewHost {
         secret: "s3cret".to_owned(),
         started: "then".to_owned(),
         note: String::new(),
+        terminal: None,
     };
     NewHost { program: example("agent_host"), args: Vec::new(), record, lease, spool_bytes_max: None }
 }

@@ -11,13 +11,12 @@ mod orphans;
 
 use std::ffi::OsString;
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tidings::Ids;
-use tidings::host::{HostFolder, Record};
+use tidings::host::{HostFolder, Record, check_folder_of_hosts};
 use tidings::transport::{Claim, HostHandle, NewHost, SocketTransport, Transport};
 use tidings_agent::Clock;
 use tidings_base::files;
@@ -77,7 +76,7 @@ impl Hosts {
     ) -> io::Result<Self> {
         let folder = folder.into();
         files::create_private_folder(&folder)?;
-        check_folder(&folder)?;
+        check_folder_of_hosts(&folder)?;
         // A host runs in another working directory, so its folder must be absolute.
         let folder = folder.canonicalize()?;
         let owner = ids.next();
@@ -93,7 +92,7 @@ impl Hosts {
     /// the record says. Folders of hosts that never started or were removed in part are removed; everything
     /// else is left alone.
     pub fn find(&self) -> io::Result<Vec<FoundHost>> {
-        check_folder(&self.0.folder)?;
+        check_folder_of_hosts(&self.0.folder)?;
         let mut found = Vec::new();
         for entry in std::fs::read_dir(&self.0.folder)? {
             let entry = entry?;
@@ -101,6 +100,13 @@ impl Hosts {
             let refused = match folder.record() {
                 Ok(record) if entry.file_name() == record.id.as_str() => {
                     let is_alive = folder.is_alive();
+                    if record.terminal.is_some() {
+                        // It is a session of `tidings claude`, which needs no server.
+                        if !is_alive {
+                            remove(&folder);
+                        }
+                        continue;
+                    }
                     let base = record.note.parse().unwrap_or_default();
                     found.push(FoundHost { folder, session: record.session, base, is_alive });
                     continue;
@@ -129,6 +135,7 @@ impl Hosts {
             secret: self.0.ids.next(),
             started: self.0.clock.now().to_string(),
             note: base.to_string(),
+            terminal: None,
         };
         let new = NewHost {
             program: self.0.program.clone(),
@@ -189,31 +196,12 @@ impl Hosts {
 /// Removes the folder of a host, unless the folder that it lies in was replaced.
 fn remove(host: &HostFolder) {
     let Some(hosts) = host.path().parent() else { return };
-    let removed = check_folder(hosts).and_then(|()| host.remove());
+    let removed = check_folder_of_hosts(hosts).and_then(|()| host.remove());
     if let Err(error) = removed
         && error.kind() != io::ErrorKind::NotFound
     {
         tracing::warn!(folder = %host.path().display(), %error, "failed to remove the folder of a host");
     }
-}
-
-/// Refuses a folder of hosts that is a link, or that others may write to, since folders in it are removed.
-fn check_folder(folder: &Path) -> io::Result<()> {
-    let found = std::fs::symlink_metadata(folder)?;
-    let refused = |why: &str| {
-        let message = format!("The folder of the agent hosts {why}: `{}`", folder.display());
-        Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
-    };
-    if !found.is_dir() {
-        return refused("must not be a link");
-    }
-    if found.uid() != rustix::process::geteuid().as_raw() {
-        return refused("belongs to another user");
-    }
-    if found.mode() & 0o022 != 0 {
-        return refused("can be written by others; `chmod go-w` takes that away");
-    }
-    Ok(())
 }
 
 impl AttachedHost {

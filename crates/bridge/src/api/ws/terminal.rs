@@ -8,10 +8,8 @@ use axum::http::Extensions;
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tidings::host::terminal::{
-    FromTerminal, TerminalFolder, TerminalReader, TerminalRecord, TerminalRole, TerminalSize, TerminalWriter,
-    ToTerminal,
-};
+use tidings::host::terminal::{TerminalHost, TerminalReader, TerminalRole, TerminalSize, TerminalWriter};
+use tidings::host::wire::{FromHost, Message as HostMessage, ToHost};
 use tidings_api::{Code, Scope};
 use tidings_sessions::{Caller, Error};
 use tokio::sync::mpsc;
@@ -43,12 +41,12 @@ pub(crate) async fn terminal(
     upgrade: Result<UpgradeRequest, Error>,
 ) -> Result<Response, Error> {
     visibility::check(&api.sessions, &caller, &id).await?;
-    let (folder, record) = api.sessions.terminal(&id).await?;
+    let host = api.sessions.terminal(&id).await?;
     let upgrade = upgrade?;
     let protocol = upgrade.offered(PROTOCOL);
     let mut lifetime = StreamLifetime::new(&api).with_connection(extensions.get());
     lifetime.bind(&caller);
-    link::upgrade(upgrade, protocol, move |socket| serve(api, caller, lifetime, (folder, record), socket))
+    link::upgrade(upgrade, protocol, move |socket| serve(api, caller, lifetime, host, socket))
 }
 
 /// A text message of a client.
@@ -63,19 +61,13 @@ enum TerminalRequest {
     },
 }
 
-async fn serve(
-    api: Api,
-    caller: Caller,
-    lifetime: StreamLifetime,
-    (folder, record): (TerminalFolder, TerminalRecord),
-    socket: WebSocket,
-) {
+async fn serve(api: Api, caller: Caller, lifetime: StreamLifetime, host: TerminalHost, socket: WebSocket) {
     let Ok(_permit) = Arc::clone(&api.sockets).try_acquire_owned() else {
         return close_socket(socket, &Close::too_many(&api, None)).await;
     };
     let has_keys = caller.scopes.has(Scope::Admin);
     let role = if has_keys { TerminalRole::Keys } else { TerminalRole::Look };
-    let Ok((reader, writer)) = folder.attach(&record, role, None).await else {
+    let Ok((reader, writer)) = host.attach(role, None).await else {
         return close_socket(socket, &Close::Ended).await;
     };
     let retry_ms = retry_ms(&api.sessions.config().ids);
@@ -86,7 +78,7 @@ async fn serve(
 }
 
 /// Reads messages in a task, since a part of one would be lost if reading was interrupted.
-fn read_ahead(mut reader: TerminalReader) -> mpsc::Receiver<FromTerminal> {
+fn read_ahead(mut reader: TerminalReader) -> mpsc::Receiver<HostMessage<FromHost>> {
     let (messages, received) = mpsc::channel(TERMINAL_MESSAGES_WAITING);
     drop(tokio::spawn(async move {
         while let Ok(Some(message)) = reader.next().await {
@@ -96,6 +88,10 @@ fn read_ahead(mut reader: TerminalReader) -> mpsc::Receiver<FromTerminal> {
         }
     }));
     received
+}
+
+fn resized(size: Option<TerminalSize>) -> HostMessage<ToHost> {
+    HostMessage::new(ToHost::Resize { size })
 }
 
 struct TerminalViewer {
@@ -109,7 +105,7 @@ struct TerminalViewer {
 impl TerminalViewer {
     async fn run(
         &mut self,
-        mut messages: mpsc::Receiver<FromTerminal>,
+        mut messages: mpsc::Receiver<HostMessage<FromHost>>,
         mut lifetime: StreamLifetime,
         retry_ms: u64,
     ) -> Close {
@@ -137,30 +133,30 @@ impl TerminalViewer {
     }
 
     /// Passes a message of the host on.
-    async fn show(&mut self, message: FromTerminal) -> Result<(), Close> {
-        match message {
-            FromTerminal::Output(bytes) => self.send(Message::Binary(bytes.into())).await,
-            FromTerminal::Redraw(bytes) => {
+    async fn show(&mut self, message: HostMessage<FromHost>) -> Result<(), Close> {
+        match message.head {
+            FromHost::Out { .. } => self.send(Message::Binary(message.bytes.into())).await,
+            FromHost::Screen => {
                 if std::mem::replace(&mut self.is_ready, true) {
                     self.say(&json!({"type": "redraw"})).await?;
                 }
-                self.send(Message::Binary(bytes.into())).await
+                self.send(Message::Binary(message.bytes.into())).await
             }
-            FromTerminal::Size(TerminalSize { rows, cols }) if self.is_ready => {
+            FromHost::Size(TerminalSize { rows, cols }) if self.is_ready => {
                 self.say(&json!({"type": "size", "rows": rows, "cols": cols})).await
             }
-            FromTerminal::Size(TerminalSize { rows, cols }) => {
+            FromHost::Size(TerminalSize { rows, cols }) => {
                 self.say(&json!({"type": "ready", "rows": rows, "cols": cols, "keys": self.has_keys})).await
             }
-            FromTerminal::Exited(exit) => {
-                let mut message = json!({"type": "ended", "code": exit.code});
-                if let Some(signal) = exit.signal {
+            FromHost::Exit { code, signal, .. } => {
+                let mut message = json!({"type": "ended", "code": code});
+                if let Some(signal) = signal {
                     message["signal"] = signal.into();
                 }
                 self.say(&message).await?;
                 Err(Close::Ended)
             }
-            FromTerminal::Suspended | FromTerminal::Outcome(_) => Ok(()),
+            _ => Ok(()),
         }
     }
 
@@ -172,14 +168,14 @@ impl TerminalViewer {
                 let hint = "send less at once";
                 return self.refuse(&Error::new(Code::TooLarge, "These are too many keys", hint)).await;
             }
-            Message::Binary(keys) => ToTerminal::Keys(keys.to_vec()),
+            Message::Binary(keys) => HostMessage::with(ToHost::Keys, keys.to_vec()),
             Message::Text(text) => match serde_json::from_str(&text) {
                 Ok(TerminalRequest::Resize { rows: Some(rows), cols: Some(cols) })
                     if TerminalSize::RANGE.contains(&rows) && TerminalSize::RANGE.contains(&cols) =>
                 {
-                    ToTerminal::Size(Some(TerminalSize { rows, cols }))
+                    resized(Some(TerminalSize { rows, cols }))
                 }
-                Ok(TerminalRequest::Resize { rows: None, cols: None }) => ToTerminal::Size(None),
+                Ok(TerminalRequest::Resize { rows: None, cols: None }) => resized(None),
                 Ok(_) | Err(_) => {
                     let hint = "send keys as binary messages, or `resize` with `rows` and `cols`";
                     return self

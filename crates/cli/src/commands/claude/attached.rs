@@ -1,12 +1,11 @@
-//! The user's terminal, attached to a terminal host.
+//! The user's terminal, attached to a host that holds one.
 
 use std::io;
 use std::time::Duration;
 
 use rustix::process::Signal;
-use tidings::host::terminal::{
-    FromTerminal, TerminalExit, TerminalFolder, TerminalRecord, TerminalRole, ToTerminal,
-};
+use tidings::host::terminal::{TerminalHost, TerminalRole};
+use tidings::host::wire::{FromHost, Message, ToHost};
 use tidings_commands::error::{CannotRun, Exit};
 use tidings_commands::output::Output;
 use tokio::signal::unix::{SignalKind, signal};
@@ -28,28 +27,22 @@ const STOP_TIME: Duration = Duration::from_millis(100);
 
 /// The end of a view of the terminal.
 enum Left {
-    Exited(TerminalExit),
+    /// With this exit code.
+    Exited(i32),
     Detached,
     Lost,
 }
 
 /// Shows the terminal of a host until the program ends or the user detaches.
-pub(crate) fn show(
-    folder: &TerminalFolder,
-    record: &TerminalRecord,
-    out: &mut Output,
-) -> anyhow::Result<Exit> {
+pub(crate) fn show(terminal: &TerminalHost, out: &mut Output) -> anyhow::Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     // Waits for no thread: one of them reads keys until the process ends.
-    let left = runtime.block_on(attach(folder, record));
+    let left = runtime.block_on(attach(terminal));
     runtime.shutdown_background();
     match left? {
-        Left::Exited(TerminalExit { code, signal }) => {
-            let code = code.unwrap_or_else(|| signal.map_or(1, |signal| 128 + signal));
-            Ok(Exit::Code(u8::try_from(code).unwrap_or(u8::MAX)))
-        }
+        Left::Exited(code) => Ok(Exit::Code(u8::try_from(code).unwrap_or(u8::MAX))),
         Left::Detached => {
-            out.note(&format!("Detached; it continues. `tidings attach {}` returns to it.", record.id))?;
+            out.note(&format!("Detached; it continues. `tidings attach {}` returns to it.", terminal.id))?;
             Ok(Exit::Success)
         }
         Left::Lost => {
@@ -61,11 +54,11 @@ pub(crate) fn show(
     }
 }
 
-async fn attach(folder: &TerminalFolder, record: &TerminalRecord) -> anyhow::Result<Left> {
+async fn attach(terminal: &TerminalHost) -> anyhow::Result<Left> {
     let mut ends =
         [signal(SignalKind::terminate())?, signal(SignalKind::hangup())?, signal(SignalKind::interrupt())?];
     let mut resized = signal(SignalKind::window_change())?;
-    let (mut reader, mut writer) = match folder.attach(record, TerminalRole::Keys, raw::size()).await {
+    let (mut reader, mut writer) = match terminal.attach(TerminalRole::Keys, raw::size()).await {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Left::Lost),
         attached => attached?,
     };
@@ -82,34 +75,42 @@ async fn attach(folder: &TerminalFolder, record: &TerminalRecord) -> anyhow::Res
     loop {
         let [terminate, hangup, interrupt] = &mut ends;
         tokio::select! {
-            message = received.recv() => match message {
-                Some(FromTerminal::Output(bytes) | FromTerminal::Redraw(bytes)) => {
-                    if raw::write(&bytes).is_err() {
+            message = received.recv() => {
+                let Some(Message { head, bytes }) = message else { return Ok(Left::Lost) };
+                match head {
+                    FromHost::Out { .. } | FromHost::Screen if raw::write(&bytes).is_err() => {
                         return Ok(Left::Detached);
                     }
+                    FromHost::Suspended => {
+                        suspend(&terminal)?;
+                        // The end of the connection is seen by the reader.
+                        drop(writer.send(&Message::new(ToHost::Continue)).await);
+                        drop(writer.send(&size()).await);
+                    }
+                    FromHost::Exit { code, signal, .. } => {
+                        let of_signal = || signal.map_or(1, |signal| 128 + signal);
+                        return Ok(Left::Exited(code.unwrap_or_else(of_signal)));
+                    }
+                    _ => {}
                 }
-                Some(FromTerminal::Suspended) => {
-                    suspend(&terminal)?;
-                    // The end of the connection is seen by the reader.
-                    drop(writer.send(&ToTerminal::Continue).await);
-                    drop(writer.send(&ToTerminal::Size(raw::size())).await);
-                }
-                Some(FromTerminal::Exited(exit)) => return Ok(Left::Exited(exit)),
-                Some(FromTerminal::Size(_) | FromTerminal::Outcome(_)) => {}
-                None => return Ok(Left::Lost),
             },
             pressed = keys.recv() => match pressed {
                 Some(pressed) if pressed == DETACH => return Ok(Left::Detached),
                 // After the end of the program its exit is still to come.
-                Some(pressed) => drop(writer.send(&ToTerminal::Keys(pressed)).await),
+                Some(pressed) => drop(writer.send(&Message::with(ToHost::Keys, pressed)).await),
                 None => return Ok(Left::Detached),
             },
-            _ = resized.recv() => drop(writer.send(&ToTerminal::Size(raw::size())).await),
+            _ = resized.recv() => drop(writer.send(&size()).await),
             _ = terminate.recv() => return Ok(Left::Detached),
             _ = hangup.recv() => return Ok(Left::Detached),
             _ = interrupt.recv() => return Ok(Left::Detached),
         }
     }
+}
+
+/// The size of the user's terminal now.
+fn size() -> Message<ToHost> {
+    Message::new(ToHost::Resize { size: raw::size() })
 }
 
 /// Stops this process, as the program has stopped itself; returns when the shell continues it.

@@ -3,26 +3,24 @@
 pub(crate) mod attached;
 mod direct;
 pub(crate) mod find;
-pub(crate) mod host;
 mod raw;
 mod session;
 mod settings;
 
+use std::collections::BTreeMap;
 use std::env;
-use std::ffi::OsString;
-use std::io::{BufRead as _, BufReader, IsTerminal as _};
+use std::ffi::{OsStr, OsString};
+use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use anyhow::Context as _;
 use clap::Args;
-use tidings::host::terminal::{TerminalFolder, TerminalRecord, TerminalSize};
+use tidings::host::terminal::{TerminalHost, TerminalSize, TerminalStart};
 use tidings_commands::error::{CannotRun, Exit};
 use tidings_commands::output::Output;
 use tidings_commands::sessions::RootArgs;
 
-use self::host::Started;
-use super::hook::inline;
+use super::hook::inline::{self, TERMINAL_HOST};
 
 /// Run `claude` so that it can be left, returned to and steered from elsewhere
 #[derive(Debug, Args)]
@@ -78,8 +76,8 @@ pub(crate) fn run_here(
     }
     let usual = || RootArgs::data_folder().context("There is no data folder; set TIDINGS_DATA_DIR");
     let folder = std::path::absolute(data.map_or_else(usual, |data| Ok(data.to_owned()))?)?;
-    let record = start(program, args, &folder, data)?;
-    attached::show(&TerminalFolder::new(&folder), &record, out)
+    let terminal = start(program, args, &folder, data)?;
+    attached::show(&terminal, out)
 }
 
 /// The `claude` to run, as an absolute path.
@@ -93,13 +91,13 @@ fn program() -> anyhow::Result<PathBuf> {
     Ok(std::path::absolute(program)?)
 }
 
-/// Starts a terminal host with `claude`. `named` is the data folder, if it was named.
+/// Starts a host that holds a terminal with `claude`. `named` is the data folder, if it was named.
 fn start(
     program: &Path,
     args: &[OsString],
     data: &Path,
     named: Option<&Path>,
-) -> anyhow::Result<TerminalRecord> {
+) -> anyhow::Result<TerminalHost> {
     let is_named = named.is_some() || env::var_os("TIDINGS_DATA_DIR").is_some();
     let given = is_named.then(|| data.to_owned());
     let hooks = inline::hooks(given.as_ref())?;
@@ -107,31 +105,40 @@ fn start(
         Some(args) => (args, true),
         None => (args.to_owned(), false),
     };
-    let TerminalSize { rows, cols } = raw::size().unwrap_or(USUAL_SIZE);
-    let mut command = Command::new(env::current_exe()?);
-    command.arg("terminal-host").arg("--data").arg(data);
-    command.args(["--rows", &rows.to_string(), "--cols", &cols.to_string()]);
-    if has_hooks {
-        command.arg("--hooks");
-    }
+    let id = TerminalHost::new_id();
+    let mut variables: BTreeMap<OsString, OsString> = env::vars_os().collect();
     // Set by the server for its own agents; it keeps hooks from reporting a session.
-    command.arg(program).arg("--").args(args).env_remove("TIDINGS_SESSION");
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut host = command.spawn().context("Failed to start the process that holds the terminal")?;
-    let mut line = String::new();
-    if let Some(stdout) = host.stdout.take() {
-        BufReader::new(stdout).read_line(&mut line)?;
-    }
-    match serde_json::from_str(&line) {
-        Ok(Started::Ready(record)) => Ok(record),
-        Ok(Started::Failed(message)) => {
-            let message = format!("The terminal could not be started: {message}");
-            Err(CannotRun { code: "failed", message, hint: "check the data folder, or use `claude` itself" }
-                .into())
+    variables.remove(OsStr::new("TIDINGS_SESSION"));
+    let start = TerminalStart {
+        program: program.to_owned(),
+        session: session::locked(&args, &format!("tidings attach {id}")),
+        args,
+        env: variables,
+        cwd: working_folder()?,
+        size: raw::size().unwrap_or(USUAL_SIZE),
+    };
+    let of_host = |start: &mut TerminalStart, host: u32| {
+        if has_hooks {
+            drop(start.env.insert(TERMINAL_HOST.into(), host.to_string().into()));
         }
-        Err(_) => {
-            let message = "The process that holds the terminal ended at once".to_owned();
-            Err(CannotRun { code: "failed", message, hint: "use `claude` itself" }.into())
-        }
-    }
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let host = (&*env::current_exe()?, &["host"][..]);
+    let started = runtime.block_on(TerminalHost::start(data, id, host, start, of_host));
+    started.map_err(|error| {
+        let reasons =
+            [error.to_string(), error.hint().to_owned()].into_iter().filter(|text| !text.is_empty());
+        let reasons: Vec<String> = reasons.collect();
+        let message = format!("The terminal could not be started: {}", reasons.join("; "));
+        CannotRun { code: "failed", message, hint: "check the data folder, or use `claude` itself" }.into()
+    })
+}
+
+/// The working folder as the shell names it: links in its path stay.
+fn working_folder() -> std::io::Result<PathBuf> {
+    let physical = env::current_dir()?;
+    let named = env::var_os("PWD").map(PathBuf::from);
+    let is_same =
+        |named: &PathBuf| named.is_absolute() && named.canonicalize().is_ok_and(|folder| folder == physical);
+    Ok(named.filter(is_same).unwrap_or(physical))
 }

@@ -4,14 +4,10 @@
 //! which changes with `/clear`. Until then a lock stands for it.
 
 use std::ffi::OsString;
-use std::time::Duration;
+use std::path::PathBuf;
 
 use tidings::{SessionLock, SessionOwner};
 use tidings_commands::sessions::RootArgs;
-use tidings_transcript::running;
-
-/// Time between two looks for the description of a process.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Flags with the id of the session.
 const FLAGS: [&str; 3] = ["--resume", "-r", "--session-id"];
@@ -23,27 +19,10 @@ pub(super) fn check_free(args: &[OsString]) -> Result<(), tidings::Error> {
     holder.map_or(Ok(()), |holder| Err(holder.refusal()))
 }
 
-/// Locks the session that the arguments name.
-pub(super) fn lock(args: &[OsString], attach: &str) -> Result<Option<SessionLock>, tidings::Error> {
-    let Some(id) = named(args) else { return Ok(None) };
+/// The lock that the host of the terminal takes: of the session that the arguments name.
+pub(super) fn locked(args: &[OsString], attach: &str) -> Option<(PathBuf, String, SessionOwner)> {
     let owner = SessionOwner::new("tidings claude").attached_by(attach);
-    match SessionLock::take(&RootArgs::config_folder_of_user(), &id, &owner) {
-        Err(error) if error.kind() != tidings::ErrorKind::Taken => Ok(None),
-        taken => taken.map(Some),
-    }
-}
-
-/// Releases a lock when the process has described itself. Earlier versions of Claude Code do not; then it is
-/// kept until the terminal ends.
-pub(super) fn release_when_described(lock: Option<SessionLock>, pid: u32) {
-    let Some(lock) = lock else { return };
-    drop(std::thread::spawn(move || {
-        let config_dir = RootArgs::config_folder_of_user();
-        while running::current(&config_dir, pid).is_none() {
-            std::thread::sleep(LOOK_EVERY);
-        }
-        drop(lock);
-    }));
+    Some((RootArgs::config_folder_of_user(), named(args)?, owner))
 }
 
 /// The session that the arguments name by its id. A fork leaves it alone, and other words are searched for in

@@ -1,12 +1,19 @@
-//! Admission of bridges to a host: one at a time, and the better right wins.
+//! Admission to a host: of bridges, one at a time, and the better right wins; and of the viewers of a
+//! terminal.
 
 use std::collections::VecDeque;
+#[cfg(feature = "terminal")]
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::{BridgeAbsence, BridgeConnection, Host, HostSession};
+#[cfg(feature = "terminal")]
+use crate::host::terminal::{self, Terminal};
+#[cfg(feature = "terminal")]
+use crate::host::wire::View;
 use crate::host::wire::{Attach, FromHost, Hello, Message, Refusal, VERSION};
 
 /// An admitted bridge.
@@ -22,11 +29,12 @@ pub(in crate::host) struct Admitted {
 impl Host {
     /// Admits or refuses a bridge. The rules are in the documentation of [`host`](crate::host).
     pub(in crate::host) fn attach(&self, attach: &Attach) -> Result<Admitted, (Refusal, String)> {
-        let mut state = self.state.lock();
         let refuse = |reason, message: &str| Err((reason, message.to_owned()));
-        if !constant_time_eq(&attach.secret, &self.record.secret) {
-            return refuse(Refusal::Stranger, "The secret is wrong");
+        self.check_secret(&attach.secret)?;
+        if self.record.terminal.is_some() {
+            return refuse(Refusal::Taken, "This host holds a terminal");
         }
+        let mut state = self.state.lock();
         let current = state.connection.as_ref().map(|connection| connection.owner.clone());
         match refusal_for(current.as_deref(), state.fence, attach) {
             Some(Refusal::Outdated) => {
@@ -68,6 +76,29 @@ impl Host {
         self.absence.send_modify(|absence| absence.since = None);
         self.touch();
         Ok(Admitted { id, after, closed, greeting })
+    }
+
+    /// Admits or refuses a viewer of the terminal. Any number may look, and what runs in the terminal may not.
+    #[cfg(feature = "terminal")]
+    pub(in crate::host) fn view(
+        &self,
+        view: &View,
+        peer: Option<i32>,
+    ) -> Result<Arc<Terminal>, (Refusal, String)> {
+        self.check_secret(&view.secret)?;
+        if terminal::is_below(peer) {
+            return Err((Refusal::Stranger, "What runs in a terminal cannot attach to it".to_owned()));
+        }
+        let none = || (Refusal::NotNow, "No terminal was started here".to_owned());
+        self.terminal().cloned().ok_or_else(none)
+    }
+
+    /// Who connects must be able to read the record, which only the same user can.
+    fn check_secret(&self, secret: &str) -> Result<(), (Refusal, String)> {
+        if constant_time_eq(secret, &self.record.secret) {
+            return Ok(());
+        }
+        Err((Refusal::Stranger, "The secret is wrong".to_owned()))
     }
 
     fn hello(&self, session: &HostSession, after: u64, version: u32) -> Hello {

@@ -1,8 +1,8 @@
-//! The interactive CLI in a pseudo-terminal that outlives the terminals that look at it (feature `terminal`,
-//! on Unix).
+//! A host that holds a pseudo-terminal in place of pipes: the interactive CLI outlives the terminals that look
+//! at it (feature `terminal`, on Unix).
 //!
 //! ```text
-//!  viewers (come and go)                     terminal host (stays)                    claude
+//!  viewers (come and go)                     host (stays)                             claude
 //!  +----------------------+   socket   +------------------------------+    pty    +-----------+
 //!  | `tidings claude`     |   keys  >  | copy of the screen; answers  |   keys >  |           |
 //!  | `tidings attach`     | < output   | the program's questions to   | < output  |   tools   |
@@ -21,23 +21,27 @@
 //! - **The program cannot answer its own dialogs.** A process that the program has started is refused, also
 //!   if it has detached itself (on Linux).
 
+mod found;
 mod link;
 mod peer;
 mod pty;
 mod queries;
-mod record;
 mod run;
 mod screen;
 mod shared;
 mod submit;
 mod text;
 mod viewer;
-mod wire;
 
+pub use found::TerminalHost;
 pub use link::{TerminalReader, TerminalWriter};
-pub use record::{TerminalFolder, TerminalRecord};
-pub use run::{TerminalStart, run};
+pub(super) use peer::is_below;
+pub(super) use run::{end, start};
 pub use screen::ScreenCopy;
+pub(super) use shared::Terminal;
 pub use submit::{InputLine, submit};
 pub use text::typed_text;
-pub use wire::{FromTerminal, TerminalExit, TerminalRole, TerminalSize, ToTerminal, TypingOutcome};
+pub(super) use viewer::serve;
+
+pub use super::start::TerminalStart;
+pub use super::wire::{TerminalRole, TerminalSize, TypingOutcome};

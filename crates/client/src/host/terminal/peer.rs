@@ -1,19 +1,13 @@
 //! The process at the other end of a connection.
 
-use tokio::net::UnixStream;
-
-/// Refuses other users, and processes that the program in the terminal has started: their keys would answer
-/// its dialogs.
-pub(super) fn is_allowed(stream: &UnixStream) -> bool {
-    let Ok(peer) = stream.peer_cred() else { return false };
-    if peer.uid() != rustix::process::geteuid().as_raw() {
-        return false;
-    }
-    match peer.pid().and_then(|pid| u32::try_from(pid).ok()) {
+/// True if a process was started by the program in the terminal, or is not known: its keys would answer the
+/// program's dialogs.
+pub(in crate::host) fn is_below(peer: Option<i32>) -> bool {
+    match peer.and_then(|pid| u32::try_from(pid).ok()) {
         // A process that is gone may have been one of the terminal's.
-        Some(pid) => descends_from(pid, std::process::id()) == Some(false),
+        Some(pid) => descends_from(pid, std::process::id()) != Some(false),
         // Not every system tells.
-        None => !cfg!(target_os = "linux"),
+        None => cfg!(target_os = "linux"),
     }
 }
 

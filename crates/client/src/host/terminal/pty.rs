@@ -11,7 +11,7 @@ use rustix::process::Pid;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetpgrp, tcsetwinsize};
 
-use super::wire::TerminalSize;
+use crate::host::wire::TerminalSize;
 
 /// Opens a pseudo-terminal as the controlling terminal of this process, which must lead a session without
 /// one, and starts the program as its foreground job. Returns the other end of the terminal.

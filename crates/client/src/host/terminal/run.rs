@@ -1,130 +1,96 @@
-//! The terminal host process.
+//! The life of a program in a terminal.
 
-use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
-use std::process::Command;
 use std::sync::Arc;
-use std::time::Duration;
 
 use rustix::process::{Pid, Signal, WaitOptions};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::UnixListener;
 use tokio::net::unix::pipe;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal as Signals, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use super::record::{TerminalFolder, TerminalRecord};
+use super::pty;
 use super::shared::Terminal;
-use super::wire::{TerminalExit, TerminalSize};
-use super::{pty, viewer};
-use crate::limits::{CHUNK_BYTES, HANGUP_GRACE, LAST_VIEWERS_WAIT};
+use crate::error::{Error, ErrorKind};
+use crate::host::folder::{Record, TerminalProcess};
+use crate::host::start::Start;
+use crate::host::state::{Host, HostEnd};
+use crate::host::wire::TerminalSize;
+use crate::limits::{CHUNK_BYTES, HANGUP_GRACE, KILL_GRACE, LAST_VIEWERS_WAIT};
 use crate::process_identity::start_time;
+use crate::session_lock::AgentLock;
+use crate::transport::Exit;
+use crate::transport::process::{self, command};
 
-/// The program of a terminal host, and its surroundings.
-#[derive(Debug)]
-pub struct TerminalStart {
-    /// The folder for its files.
-    pub folder: TerminalFolder,
-    /// Its id: letters, digits and hyphens.
-    pub id: String,
-    /// The program. It inherits the environment and the working folder of this process.
-    pub program: PathBuf,
-    /// Its arguments.
-    pub args: Vec<OsString>,
-    /// Variables that are added to its environment.
-    pub env: Vec<(String, String)>,
-    /// The working folder, for display.
-    pub cwd: String,
-    /// The first size of the terminal.
-    pub size: TerminalSize,
+/// Starts the program of a host in a terminal, and describes it in the host's record.
+pub(in crate::host) async fn start(host: &Arc<Host>, start: Start, size: TerminalSize) -> Result<(), Error> {
+    let lock = process::lock(start.lock(&host.record.id)).await?;
+    let command = start.command(&host.folder)?;
+    let program = command.get_program().to_owned();
+    let failed = |source: io::Error| {
+        let message = format!("Failed to start `{}` in a terminal", program.display());
+        Error::new(ErrorKind::Spawn, message, command::spawn_hint(&source)).caused_by(source)
+    };
+    let children = signal(SignalKind::child()).map_err(failed)?;
+    let (master, pid) = pty::start(command, size).map_err(failed)?;
+    let number = u32::try_from(pid.as_raw_nonzero().get()).unwrap_or_default();
+    lock.set_agent(Some(number));
+    let process =
+        TerminalProcess { pid: number, proc_start: start_time(number), host_pid: std::process::id() };
+    let record = Record { terminal: Some(process), ..host.record.clone() };
+    host.folder.write_record(&record).map_err(failed)?;
+    rustix::io::ioctl_fionbio(&master, true).map_err(|error| failed(error.into()))?;
+    let duplicate = || master.try_clone().map_err(failed);
+    let output = pipe::Receiver::from_owned_fd_unchecked(duplicate()?).map_err(failed)?;
+    let input = pipe::Sender::from_owned_fd_unchecked(duplicate()?).map_err(failed)?;
+    let (terminal, keys) = Terminal::new(master, pid, size);
+    drop(tokio::spawn(read_output(Arc::clone(&terminal), output)));
+    drop(tokio::spawn(write_keys(input, keys)));
+    Arc::clone(&lock).release_when_described();
+    host.set_terminal(Arc::clone(&terminal));
+    drop(tokio::spawn(wait(Arc::clone(host), terminal, children, lock)));
+    Ok(())
 }
 
-/// Runs a terminal host until its program has ended. `ready` is called when viewers can connect.
-///
-/// The process must be used for nothing else: it becomes the leader of a session with a terminal of its own,
-/// and adopts orphans. A runtime with one thread is enough.
-pub async fn run(start: TerminalStart, ready: impl FnOnce(&TerminalRecord)) -> io::Result<TerminalExit> {
-    let TerminalStart { folder, id, program, args, env, cwd, size } = start;
-    // A process that already leads a session was separated by its parent.
-    let _ = rustix::process::setsid();
-    #[cfg(target_os = "linux")]
-    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-    folder.create()?;
-    folder.clean();
-    let mut children = signal(SignalKind::child())?;
-    let mut ends =
-        [signal(SignalKind::terminate())?, signal(SignalKind::hangup())?, signal(SignalKind::interrupt())?];
-    let listener = folder.listen(&id)?;
-    listener.set_nonblocking(true)?;
-    let files = RemoveFiles(folder.clone(), id.clone());
-    let mut command = Command::new(program);
-    command.args(args).envs(env);
-    let (master, pid) = pty::start(command, size.bounded())?;
-    let number = u32::try_from(pid.as_raw_nonzero().get()).unwrap_or_default();
-    let record = TerminalRecord {
-        socket: format!("{id}.sock"),
-        id,
-        pid: number,
-        proc_start: start_time(number),
-        host_pid: std::process::id(),
-        cwd,
-    };
-    folder.write(&record)?;
-    rustix::io::ioctl_fionbio(&master, true)?;
-    let output = pipe::Receiver::from_owned_fd_unchecked(master.try_clone()?)?;
-    let input = pipe::Sender::from_owned_fd_unchecked(master.try_clone()?)?;
-    let (terminal, keys) = Terminal::new(master, pid, size.bounded());
-    let mut tasks = tokio::task::JoinSet::new();
-    tasks.spawn(read_output(Arc::clone(&terminal), output));
-    tasks.spawn(write_keys(input, keys));
-    tasks.spawn(accept(Arc::clone(&terminal), UnixListener::from_std(listener)?));
-    ready(&record);
+/// Waits for the end of the program, and ends the host.
+async fn wait(host: Arc<Host>, terminal: Arc<Terminal>, mut children: Signals, lock: Arc<AgentLock>) {
     let exit = loop {
-        let [terminate, hangup, interrupt] = &mut ends;
-        tokio::select! {
-            _ = children.recv() => if let Some(exit) = reap(&terminal) { break exit },
-            _ = terminate.recv() => hang_up(&terminal),
-            _ = hangup.recv() => hang_up(&terminal),
-            _ = interrupt.recv() => hang_up(&terminal),
+        // It may have ended before its end was waited for.
+        if let Some(exit) = reap(&terminal) {
+            break exit;
         }
+        children.recv().await;
     };
     drain(&terminal);
+    lock.release();
     terminal.ended(exit);
-    drop(files);
-    drop(timeout(LAST_VIEWERS_WAIT, no_viewers(&terminal)).await);
-    tasks.abort_all();
-    Ok(exit)
+    host.finish(HostEnd::Done);
 }
 
-/// Removes the files of the host, also if it fails.
-struct RemoveFiles(TerminalFolder, String);
-
-impl Drop for RemoveFiles {
-    fn drop(&mut self) {
-        self.0.remove(&self.1);
-    }
-}
-
-async fn accept(terminal: Arc<Terminal>, listener: UnixListener) {
-    let mut viewers = tokio::task::JoinSet::new();
-    loop {
-        tokio::select! {
-            Some(_) = viewers.join_next() => {}
-            accepted = listener.accept(), if viewers.len() < VIEWERS_MAX => match accepted {
-                Ok((stream, _)) => drop(viewers.spawn(viewer::serve(Arc::clone(&terminal), stream))),
-                Err(error) => {
-                    tracing::warn!(%error, "failed to accept a viewer");
-                    tokio::time::sleep(Duration::from_millis(100)).await;
-                }
-            },
+/// Ends the program as a closed terminal does, and by force if it does not end. Returns when the viewers have
+/// its exit. Nothing of it is kept for later.
+pub(in crate::host) async fn end(host: &Host, terminal: &Terminal) -> io::Result<()> {
+    if !terminal.has_ended() {
+        terminal.signal(Signal::HUP);
+        terminal.signal(Signal::CONT);
+        if timeout(HANGUP_GRACE, host.over()).await.is_err() {
+            terminal.signal(Signal::KILL);
+            drop(timeout(KILL_GRACE, host.over()).await);
         }
     }
+    let removed = host.folder.remove();
+    let left = async {
+        while terminal.has_viewers() {
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    };
+    drop(timeout(LAST_VIEWERS_WAIT, left).await);
+    removed
 }
 
-/// Connections at a time; more wait.
-const VIEWERS_MAX: usize = 64;
+/// Time between two looks for the last viewers.
+const LOOK_EVERY: std::time::Duration = std::time::Duration::from_millis(10);
 
 async fn read_output(terminal: Arc<Terminal>, mut output: pipe::Receiver) {
     let mut buffer = vec![0; CHUNK_BYTES];
@@ -159,7 +125,7 @@ async fn write_keys(mut input: pipe::Sender, mut keys: mpsc::Receiver<Vec<u8>>) 
 }
 
 /// Collects ended and stopped processes. Returns the exit of the program once it has ended.
-fn reap(terminal: &Terminal) -> Option<TerminalExit> {
+fn reap(terminal: &Terminal) -> Option<Exit> {
     let mut exit = None;
     while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG | WaitOptions::UNTRACED) {
         if pid != terminal.program {
@@ -168,7 +134,7 @@ fn reap(terminal: &Terminal) -> Option<TerminalExit> {
         if status.stopped() {
             stopped(terminal, pid, status.stopping_signal());
         } else if status.exited() || status.signaled() {
-            exit = Some(TerminalExit { code: status.exit_status(), signal: status.terminating_signal() });
+            exit = Some(Exit { code: status.exit_status(), signal: status.terminating_signal() });
         }
     }
     exit
@@ -181,22 +147,5 @@ fn stopped(terminal: &Terminal, program: Pid, by: Option<i32>) {
         let _ = rustix::process::kill_process_group(program, Signal::CONT);
     } else {
         terminal.suspended();
-    }
-}
-
-/// Ends the program as a closed terminal does, and by force if it does not end.
-fn hang_up(terminal: &Arc<Terminal>) {
-    terminal.signal(Signal::HUP);
-    terminal.signal(Signal::CONT);
-    let terminal = Arc::clone(terminal);
-    drop(tokio::spawn(async move {
-        tokio::time::sleep(HANGUP_GRACE).await;
-        terminal.signal(Signal::KILL);
-    }));
-}
-
-async fn no_viewers(terminal: &Terminal) {
-    while terminal.has_viewers() {
-        tokio::time::sleep(Duration::from_millis(10)).await;
     }
 }

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use vt100::{Callbacks, Parser, Screen};
 
-use super::wire::{TerminalSize, TypingOutcome};
+use crate::host::wire::{TerminalSize, TypingOutcome};
 
 /// The marks at the beginning of the input line for prompts, of this version and of earlier ones.
 const MARKS: [&str; 2] = ["❯", ">"];

@@ -1,4 +1,4 @@
-//! The state that the tasks of a terminal host share.
+//! The state that the tasks of a host with a terminal share.
 
 use std::collections::HashMap;
 use std::io;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard};
 use rustix::process::{Pid, Signal};
-use tokio::sync::{broadcast, mpsc};
+use tokio::sync::{Semaphore, broadcast, mpsc};
 use tokio::time::Instant;
 
 use super::pty;
@@ -15,14 +15,16 @@ use super::queries::{Piece, QueryFilter, Reply};
 use super::screen::ScreenCopy;
 use super::submit::{InputLine, submit};
 use super::text::{paste, typed_text};
-use super::wire::{FromTerminal, TerminalExit, TerminalSize, TypingOutcome};
-use crate::limits::{TERMINAL_KEYS_WAITING, TERMINAL_OUTPUTS_WAITING, TYPING_PAUSE};
+use crate::host::wire::{self, FromHost, TerminalSize, TypingOutcome};
+use crate::limits::{TERMINAL_KEYS_WAITING, TERMINAL_OUTPUTS_WAITING, TYPING_PAUSE, VIEWERS_MAX};
+use crate::transport::Exit;
 
 /// A message for the viewers, encoded once.
-pub(super) type Encoded = Arc<[u8]>;
+type Encoded = Arc<[u8]>;
 
 /// A terminal and its program.
-pub(super) struct Terminal {
+#[derive(Debug)]
+pub(in crate::host) struct Terminal {
     pub(super) master: OwnedFd,
     pub(super) program: Pid,
     /// Keys on their way to the program. When it does not read, viewers wait.
@@ -31,9 +33,12 @@ pub(super) struct Terminal {
     output: broadcast::Sender<Encoded>,
     /// Held while a prompt is typed, so that no keys of a person come between its text and Enter.
     typing: tokio::sync::Mutex<()>,
+    /// Bounds the connections.
+    pub(super) seats: Semaphore,
     state: Mutex<State>,
 }
 
+#[derive(Debug)]
 struct State {
     screen: ScreenCopy,
     filter: QueryFilter,
@@ -47,15 +52,16 @@ struct State {
     /// True if the program has written something since then.
     has_reacted: bool,
     is_suspended: bool,
-    exit: Option<TerminalExit>,
+    /// Bytes of output so far.
+    written: u64,
+    exit: Option<Exit>,
 }
 
 /// The beginning of a viewer's stream.
 pub(super) struct Beginning {
-    pub(super) size: TerminalSize,
-    pub(super) redraw: Vec<u8>,
+    /// The messages that draw the screen as it is now.
+    pub(super) begin: Vec<u8>,
     pub(super) output: broadcast::Receiver<Encoded>,
-    pub(super) exit: Option<TerminalExit>,
 }
 
 impl Terminal {
@@ -74,20 +80,28 @@ impl Terminal {
             typed_at: None,
             has_reacted: true,
             is_suspended: false,
+            written: 0,
             exit: None,
         };
         let output = broadcast::Sender::new(TERMINAL_OUTPUTS_WAITING);
-        let typing = tokio::sync::Mutex::default();
-        (Arc::new(Terminal { master, program, keys, output, typing, state: Mutex::new(state) }), waiting)
+        let (typing, seats) = (tokio::sync::Mutex::default(), Semaphore::new(VIEWERS_MAX));
+        let state = Mutex::new(state);
+        (Arc::new(Terminal { master, program, keys, output, typing, seats, state }), waiting)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock()
     }
 
-    fn tell(&self, message: &FromTerminal) {
+    fn tell(&self, head: &FromHost) {
+        let mut message = Vec::new();
+        wire::encode(head, &[], &mut message);
+        self.tell_encoded(message);
+    }
+
+    fn tell_encoded(&self, message: Vec<u8>) {
         // There may be no viewers.
-        drop(self.output.send(message.encode().into()));
+        drop(self.output.send(message.into()));
     }
 
     /// Takes output of the program.
@@ -98,7 +112,10 @@ impl Terminal {
             match piece {
                 Piece::Output(bytes) => {
                     state.screen.process(&bytes);
-                    self.tell(&FromTerminal::Output(bytes));
+                    state.written += bytes.len() as u64;
+                    let mut message = Vec::new();
+                    wire::encode_out(state.written, &bytes, &mut message);
+                    self.tell_encoded(message);
                 }
                 Piece::Query(Reply::None) => {}
                 // A program that asks and does not read gets no answers.
@@ -150,7 +167,7 @@ impl Terminal {
             return;
         }
         state.screen.resize(size);
-        self.tell(&FromTerminal::Size(size));
+        self.tell(&FromHost::Size(size));
         if let Err(error) = pty::resize(&self.master, size) {
             tracing::warn!(%error, "failed to resize a terminal");
         }
@@ -159,12 +176,13 @@ impl Terminal {
     /// The screen as it is now, and everything that follows.
     pub(super) fn begin(&self) -> Beginning {
         let state = self.state();
-        Beginning {
-            size: state.screen.size(),
-            redraw: state.screen.redraw(),
-            output: self.output.subscribe(),
-            exit: state.exit,
+        let mut begin = Vec::new();
+        wire::encode(&FromHost::Size(state.screen.size()), &[], &mut begin);
+        wire::encode(&FromHost::Screen, &state.screen.redraw(), &mut begin);
+        if let Some(exit) = state.exit {
+            wire::encode(&FromHost::exit(exit, state.written), &[], &mut begin);
         }
+        Beginning { begin, output: self.output.subscribe() }
     }
 
     /// Passes the keys of a person on.
@@ -225,7 +243,7 @@ impl Terminal {
     /// Notes that the program has suspended itself.
     pub(super) fn suspended(&self) {
         self.state().is_suspended = true;
-        self.tell(&FromTerminal::Suspended);
+        self.tell(&FromHost::Suspended);
     }
 
     /// Continues a suspended program.
@@ -241,9 +259,14 @@ impl Terminal {
     }
 
     /// Notes the end of the program.
-    pub(super) fn ended(&self, exit: TerminalExit) {
-        self.state().exit = Some(exit);
-        self.tell(&FromTerminal::Exited(exit));
+    pub(super) fn ended(&self, exit: Exit) {
+        let mut state = self.state();
+        state.exit = Some(exit);
+        self.tell(&FromHost::exit(exit, state.written));
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.state().exit.is_some()
     }
 }
 

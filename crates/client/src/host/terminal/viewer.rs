@@ -2,32 +2,27 @@
 
 use std::sync::Arc;
 
-use tokio::io::AsyncWrite;
-use tokio::net::UnixStream;
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::peer;
 use super::shared::{Beginning, Terminal};
-use super::wire::{self, FromTerminal, TerminalRole, ToTerminal};
-use crate::limits::{HOST_GREETING, VIEWER_WRITE_WAIT};
+use crate::host::socket::{ReadHalf, WriteHalf};
+use crate::host::wire::{FromHost, Message, Reader, TerminalRole, ToHost, View};
+use crate::limits::VIEWER_WRITE_WAIT;
 
 /// Serves a viewer until its connection or the program ends.
-pub(super) async fn serve(terminal: Arc<Terminal>, stream: UnixStream) {
-    if !peer::is_allowed(&stream) {
-        tracing::warn!("refused a connection from a process of the terminal");
-        return;
-    }
-    let (mut read, write) = stream.into_split();
-    let Ok(Ok(Some(ToTerminal::Hello(role, size)))) =
-        timeout(HOST_GREETING, ToTerminal::read(&mut read)).await
-    else {
-        return;
-    };
+pub(in crate::host) async fn serve(
+    terminal: Arc<Terminal>,
+    view: View,
+    mut reader: Reader<ReadHalf>,
+    write: WriteHalf,
+) {
+    // It is never closed.
+    let Ok(_seat) = terminal.seats.acquire().await else { return };
+    let View { role, size, .. } = view;
     if role == TerminalRole::Steer {
-        return steer(&terminal, read, write).await;
+        return steer(&terminal, reader, write).await;
     }
     let viewer = terminal.enter(size);
     // A person who returns to a suspended program wants it to go on.
@@ -37,7 +32,7 @@ pub(super) async fn serve(terminal: Arc<Terminal>, stream: UnixStream) {
     let over = CancellationToken::new();
     let showing = tokio::spawn(show(Arc::clone(&terminal), write, over.clone()));
     tokio::select! {
-        () = receive(&terminal, viewer, role, &mut read) => {}
+        () = receive(&terminal, viewer, role, &mut reader) => {}
         () = over.cancelled() => {}
     }
     terminal.leave(viewer);
@@ -45,50 +40,48 @@ pub(super) async fn serve(terminal: Arc<Terminal>, stream: UnixStream) {
 }
 
 /// Takes the messages of a viewer.
-async fn receive(terminal: &Terminal, viewer: u64, role: TerminalRole, read: &mut OwnedReadHalf) {
-    while let Ok(Some(message)) = ToTerminal::read(read).await {
-        match message {
+async fn receive(terminal: &Terminal, viewer: u64, role: TerminalRole, reader: &mut Reader<ReadHalf>) {
+    while let Ok(Some(Message { head, bytes })) = reader.next().await {
+        match head {
             _ if role != TerminalRole::Keys => {}
-            ToTerminal::Keys(keys) => terminal.press(keys).await,
-            ToTerminal::Size(size) => terminal.set_size(viewer, size),
-            ToTerminal::Continue => terminal.resume(),
-            ToTerminal::Hello(..) | ToTerminal::Prompt(_) | ToTerminal::Interrupt => {}
+            ToHost::Keys => terminal.press(bytes).await,
+            ToHost::Resize { size } => terminal.set_size(viewer, size),
+            ToHost::Continue => terminal.resume(),
+            _ => {}
         }
     }
 }
 
 /// Types prompts and interrupts, and reports what became of each.
-async fn steer(terminal: &Terminal, mut read: OwnedReadHalf, mut write: OwnedWriteHalf) {
-    while let Ok(Some(message)) = ToTerminal::read(&mut read).await {
-        let outcome = match message {
-            ToTerminal::Prompt(text) => terminal.prompt(&text).await,
-            ToTerminal::Interrupt => terminal.interrupt(),
+async fn steer(terminal: &Terminal, mut reader: Reader<ReadHalf>, mut write: WriteHalf) {
+    while let Ok(Some(Message { head, bytes })) = reader.next().await {
+        let outcome = match head {
+            ToHost::Prompt => {
+                let Ok(text) = String::from_utf8(bytes) else { return };
+                terminal.prompt(&text).await
+            }
+            ToHost::Interrupt => terminal.interrupt(),
             _ => continue,
         };
-        if send(&mut write, &FromTerminal::Outcome(outcome).encode()).await.is_none() {
+        if send(&mut write, &Message::new(FromHost::Typed { outcome }).encode()).await.is_none() {
             return;
         }
     }
 }
 
 /// Sends the screen and what follows. A viewer that is too far behind gets the screen again.
-async fn show(terminal: Arc<Terminal>, mut write: OwnedWriteHalf, over: CancellationToken) {
+async fn show(terminal: Arc<Terminal>, mut write: WriteHalf, over: CancellationToken) {
     let _over = over.drop_guard();
     loop {
-        let Beginning { size, redraw, mut output, exit } = terminal.begin();
-        let begin = [FromTerminal::Size(size), FromTerminal::Redraw(redraw)];
-        for message in begin.into_iter().chain(exit.map(FromTerminal::Exited)) {
-            if send(&mut write, &message.encode()).await.is_none() {
-                return;
-            }
-        }
-        if exit.is_some() {
+        let Beginning { begin, mut output } = terminal.begin();
+        if send(&mut write, &begin).await.is_none() {
             return;
         }
-        loop {
+        // The exit is the last message.
+        while !(terminal.has_ended() && output.is_empty()) {
             match output.recv().await {
                 Ok(message) => {
-                    if send(&mut write, &message).await.is_none() || message.first() == Some(&b'x') {
+                    if send(&mut write, &message).await.is_none() {
                         return;
                     }
                 }
@@ -96,10 +89,13 @@ async fn show(terminal: Arc<Terminal>, mut write: OwnedWriteHalf, over: Cancella
                 Err(RecvError::Closed) => return,
             }
         }
+        if terminal.has_ended() && output.is_empty() {
+            return;
+        }
     }
 }
 
 /// Writes a message. A viewer that takes nothing for long is given up.
-async fn send(write: &mut (impl AsyncWrite + Unpin), message: &[u8]) -> Option<()> {
-    timeout(VIEWER_WRITE_WAIT, wire::write(write, message)).await.ok()?.ok()
+async fn send(write: &mut WriteHalf, message: &[u8]) -> Option<()> {
+    timeout(VIEWER_WRITE_WAIT, write.write_all(message)).await.ok()?.ok()
 }

@@ -1,4 +1,4 @@
-//! Tests of the protocol between an agent host and the server: version 1, later versions and invalid bytes.
+//! Tests of the protocol of an agent host: versions 1 and 2, later versions and invalid bytes.
 
 use super::*;
 
@@ -106,6 +106,37 @@ fn version_1() -> (Table<ToHost>, Table<FromHost>) {
     (to_host, from_host)
 }
 
+/// The kinds that version 2 adds.
+fn version_2() -> (Table<ToHost>, Table<FromHost>) {
+    let size = TerminalSize { rows: 24, cols: 80 };
+    let view = View { version: 2, secret: "s3".to_owned(), role: TerminalRole::Keys, size: Some(size) };
+    let to_host = vec![
+        (
+            Message::new(ToHost::View(view)),
+            "{\"kind\":\"view\",\"version\":2,\"secret\":\"s3\",\"role\":\"keys\",\"size\":{\"rows\":24,\"cols\":80}}\n",
+        ),
+        (Message::with(ToHost::Keys, "\x1b[A\0"), "{\"kind\":\"keys\",\"bytes\":4}\n\x1b[A\0"),
+        (
+            Message::new(ToHost::Resize { size: Some(size) }),
+            "{\"kind\":\"resize\",\"size\":{\"rows\":24,\"cols\":80}}\n",
+        ),
+        (Message::new(ToHost::Resize { size: None }), "{\"kind\":\"resize\",\"size\":null}\n"),
+        (Message::with(ToHost::Prompt, "one\ntwo"), "{\"kind\":\"prompt\",\"bytes\":7}\none\ntwo"),
+        (Message::new(ToHost::Interrupt), "{\"kind\":\"interrupt\"}\n"),
+        (Message::new(ToHost::Continue), "{\"kind\":\"continue\"}\n"),
+    ];
+    let from_host = vec![
+        (Message::with(FromHost::Screen, "\x1b[m"), "{\"kind\":\"screen\",\"bytes\":3}\n\x1b[m"),
+        (Message::new(FromHost::Size(size)), "{\"kind\":\"size\",\"rows\":24,\"cols\":80}\n"),
+        (
+            Message::new(FromHost::Typed { outcome: TypingOutcome::NoInputLine }),
+            "{\"kind\":\"typed\",\"outcome\":\"no_input_line\"}\n",
+        ),
+        (Message::new(FromHost::Suspended), "{\"kind\":\"suspended\"}\n"),
+    ];
+    (to_host, from_host)
+}
+
 async fn read_all<H: Head>(bytes: &[u8]) -> Vec<Message<H>> {
     let mut reader = Reader::new(bytes, 1000);
     let mut all = Vec::new();
@@ -116,8 +147,10 @@ async fn read_all<H: Head>(bytes: &[u8]) -> Vec<Message<H>> {
 }
 
 #[tokio::test]
-async fn version_1_is_written_and_read_as_ever() {
-    let (to_host, from_host) = version_1();
+async fn each_version_is_written_and_read_as_ever() {
+    let ((mut to_host, mut from_host), (added_to, added_from)) = (version_1(), version_2());
+    to_host.extend(added_to);
+    from_host.extend(added_from);
     for (message, bytes) in &to_host {
         assert_eq!(String::from_utf8_lossy(&message.encode()), *bytes);
     }

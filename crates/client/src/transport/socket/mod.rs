@@ -154,21 +154,22 @@ impl AttachReply {
 }
 
 /// Starts the host process. It gets the listening socket as standard input, so that messages can be sent
-/// before it has started.
-fn spawn(folder: &HostFolder, new: &NewHost) -> io::Result<()> {
-    folder.create(&new.record)?;
-    let started = folder.listen().and_then(|listener| {
+/// before it has started. Returns its process id.
+pub(crate) fn spawn(folder: &HostFolder, new: &NewHost) -> io::Result<Option<u32>> {
+    let listener = folder.create(&new.record)?;
+    let started = folder.log().and_then(|log| {
         let mut command = Command::new(&new.program);
         // It inherits nothing: no mark of another owner, and no working folder that could not be unmounted.
         command.args(&new.args).arg(folder.path()).env_clear().current_dir("/");
-        command.stdin(OwnedFd::from(listener)).stdout(Stdio::null()).stderr(folder.log()?);
+        command.stdin(OwnedFd::from(listener)).stdout(Stdio::null()).stderr(log);
         tokio::process::Command::from(command).spawn()
     });
     match started {
         Ok(mut child) => {
+            let pid = child.id();
             // It outlives this process; if it does not, it must be waited for.
             drop(tokio::spawn(async move { drop(child.wait().await) }));
-            Ok(())
+            Ok(pid)
         }
         Err(error) => {
             drop(folder.remove());

@@ -1,6 +1,6 @@
 //! Finding the way to type into a process.
 
-use tidings::host::terminal::TerminalFolder;
+use tidings::host::terminal::TerminalHost;
 use tidings_transcript::running::RunningCli;
 
 use super::{MessagingSocket, Steering, TmuxPane};
@@ -10,14 +10,12 @@ impl Steering {
     /// The terminal host of a process, or its pane of tmux or its messaging socket if the server may use it.
     pub(in crate::observed) async fn find(config: &Config, process: &RunningCli) -> Option<Self> {
         let observe = config.observe.as_ref()?;
-        let (folder, may_tmux) = (observe.data.as_deref().map(TerminalFolder::new), observe.type_into_tmux);
+        let (data, may_tmux) = (observe.data.clone(), observe.type_into_tmux);
         let (pid, start) = (process.pid, process.proc_start.clone());
         let process = observe.send_messages.then(|| process.clone());
         let look = move || {
-            let host = folder.and_then(|folder| {
-                let record = folder.find(pid, start.as_deref())?;
-                folder.is_alive(&record).then_some(Steering::Terminal(folder, record))
-            });
+            let host = data.and_then(|data| TerminalHost::find(&data, pid, start.as_deref()));
+            let host = host.filter(TerminalHost::is_alive).map(Steering::Terminal);
             let pane = || TmuxPane::of_process(pid).filter(|_| may_tmux).map(Steering::Tmux);
             let socket =
                 || process.and_then(|process| MessagingSocket::of_process(&process)).map(Steering::Messages);

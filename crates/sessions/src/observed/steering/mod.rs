@@ -12,7 +12,7 @@ mod tmux;
 use std::io;
 use std::sync::Arc;
 
-use tidings::host::terminal::{TerminalFolder, TerminalRecord, TypingOutcome, typed_text};
+use tidings::host::terminal::{TerminalHost, TypingOutcome, typed_text};
 use tidings_api::{Accepted, Code, Input, SessionCapability};
 
 pub(super) use self::deliver::deliver;
@@ -28,8 +28,8 @@ use crate::running::commands::at_cursor;
 /// The way in which keys reach the process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Steering {
-    /// It runs under a terminal host.
-    Terminal(TerminalFolder, TerminalRecord),
+    /// It runs in the terminal of a host.
+    Terminal(TerminalHost),
     /// It runs in a pane of tmux.
     Tmux(TmuxPane),
     /// It takes messages of other sessions. They are no keys, and start a turn or join one.
@@ -40,7 +40,7 @@ impl Steering {
     /// Types a prompt, if the screen allows it now. An empty one only asks.
     pub(super) async fn prompt(&self, text: &str, id: &str) -> io::Result<TypingOutcome> {
         match self {
-            Steering::Terminal(folder, record) => folder.prompt(record, text).await,
+            Steering::Terminal(host) => host.prompt(text).await,
             Steering::Tmux(pane) => pane.prompt(text).await,
             Steering::Messages(socket) => socket.prompt(text, id).await,
         }
@@ -49,7 +49,7 @@ impl Steering {
     /// Types Esc, if the screen allows it now.
     pub(super) async fn interrupt(&self) -> io::Result<TypingOutcome> {
         match self {
-            Steering::Terminal(folder, record) => folder.interrupt(record).await,
+            Steering::Terminal(host) => host.interrupt().await,
             Steering::Tmux(pane) => pane.interrupt().await,
             Steering::Messages(_) => Ok(TypingOutcome::NoInputLine),
         }
@@ -60,7 +60,7 @@ impl Steering {
     /// Types Esc into a screen that a command has opened. Other dialogs take no keys in their first moment.
     pub(super) async fn close_screen(&self) -> io::Result<()> {
         match self {
-            Steering::Terminal(folder, record) => folder.close_screen(record).await,
+            Steering::Terminal(host) => host.close_screen().await,
             Steering::Tmux(pane) => pane.close_screen().await,
             Steering::Messages(_) => Ok(()),
         }
@@ -82,7 +82,7 @@ impl ObservedProcess {
     pub(super) fn typed_actions(&self) -> &'static [SessionCapability] {
         use SessionCapability::{Interrupt, Prompt, Terminal};
         match &self.steering {
-            Some(Steering::Terminal(..)) => &[Prompt, Interrupt, Terminal],
+            Some(Steering::Terminal(_)) => &[Prompt, Interrupt, Terminal],
             Some(Steering::Tmux(_)) => &[Prompt, Interrupt],
             Some(Steering::Messages(_)) => &[Prompt],
             None => &[],
@@ -111,14 +111,13 @@ impl Sessions {
     }
 
     /// The terminal of a session.
-    pub async fn terminal(&self, name: &str) -> Result<(TerminalFolder, TerminalRecord), Error> {
+    pub async fn terminal(&self, name: &str) -> Result<TerminalHost, Error> {
         let view = self.find(name).await?;
         let entry = self.active_session(&tidings_journal::Key::new(view.key)?).await?.entry;
         let observed = entry.memory().observed.clone();
-        if let Some(Steering::Terminal(folder, record)) =
-            observed.as_ref().and_then(|process| process.steering.as_ref())
-        {
-            return Ok((folder.clone(), record.clone()));
+        let steering = observed.as_ref().and_then(|process| process.steering.as_ref());
+        if let Some(Steering::Terminal(host)) = steering {
+            return Ok(host.clone());
         }
         let hint = "only sessions of `tidings claude` have one";
         Err(Error::new(Code::Conflict, "This session has no terminal to show", hint))
