@@ -69,7 +69,7 @@ class HostedTerminal(Terminal):
     """`tidings claude` or `tidings resume` in a pane of tmux. Closing the pane leaves the CLI running."""
 
     def __init__(self, place: Place, base_url: str, args: list[str], program: list[str] | None = None) -> None:
-        self._folder = place.root / "data" / "hosts"
+        self._folder = place.root / "data"
         self._others = self._records(self._folder)
         super().__init__(
             place, base_url, args, program=program or [str(place.programs.tidings), "claude"], env=environment(place),
@@ -98,10 +98,11 @@ class HostedTerminal(Terminal):
         super().close()
 
 
-def terminal_hosts(folder: Path) -> list[dict[str, Any]]:
-    """The hosts with a terminal whose program runs: their ids and processes."""
-    records = [json.loads(path.read_text()) for path in folder.glob("*/host.json")]
+def terminal_hosts(data: Path) -> list[dict[str, Any]]:
+    """The hosts with a terminal whose program runs, also those of an earlier version: their ids and processes."""
+    records = [json.loads(path.read_text()) for path in data.glob("hosts/*/host.json")]
     held = [{"id": record["id"]} | record["terminal"] for record in records if record.get("terminal")]
+    held += [json.loads(path.read_text()) for path in data.glob("terminals/*.json")]
     return [record for record in held if record["pid"]]
 
 

@@ -103,7 +103,7 @@ def play(programs: Programs, root: Path) -> tuple[list[str], str]:
     place = Place.make(programs, root, NAME)
     script = place.root / "script.toml"
     script.write_text(place.fill(SCRIPT.read_text()).replace("@ROOT@", str(place.root)))
-    cases = CASES + LONG_CASES * bool(os.environ.get("LONG"))
+    cases = CASES + LONG_CASES * bool(os.environ.get("LONG")) + OLD_CASES * bool(programs.old)
     with Api(programs, script, place.root / "api.ndjson") as api, SteeredRun(place, api) as run:
         run.serve()
         for case in cases:
@@ -431,6 +431,18 @@ def _killed_host(run: SteeredRun) -> list[str]:
     return []
 
 
+def _of_an_earlier_version(run: SteeredRun) -> list[str]:
+    """The terminal of an earlier version, with a server and an `attach` of this one."""
+    run.leave()
+    program = [str(run.place.programs.old), "claude"]
+    run._terminal = HostedTerminal(run.place, run.api.url, MANUAL, program)
+    run.prompts = []
+    problems = [case for check in (_typed_when_idle, _detached_and_attached) for case in check(run)]
+    run.leave()
+    left = [path.name for path in (run.place.root / "data" / "terminals").iterdir()]
+    return problems + ([f"files are left: {left}"] if left else [])
+
+
 def _killed_cli(run: SteeredRun) -> list[str]:
     """The exit code is that of a killed program, and nothing is left."""
     terminal = run.terminal
@@ -458,6 +470,8 @@ CASES: list[Callable[[SteeredRun], list[str]]] = [
     _detached_and_attached,
     _killed_host,
 ]
+
+OLD_CASES: list[Callable[[SteeredRun], list[str]]] = [_of_an_earlier_version]
 
 LONG_CASES: list[Callable[[SteeredRun], list[str]]] = [
     _interrupted,

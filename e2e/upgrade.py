@@ -1,6 +1,7 @@
 """A server is replaced twice while many agents write: killed once, and stopped once. No agent may be affected.
 
-`AGENTS=n` sets the number of agents. They are stand-ins, so that a small machine can run many.
+`AGENTS=n` sets the number of agents. `OLD_TIDINGS=path` names a program of an earlier version, which is the first server.
+They are stand-ins, so that a small machine can run many.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import json
 import os
 import subprocess
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -35,8 +37,10 @@ def play(programs: Programs, root: Path) -> tuple[list[str], str]:
     text = "".join(f"{number:7} " for number in range(chunks)).strip()
     program = _stand_in(place, text)
     problems: list[str] = []
-    start = partial(Server, place, "", LEASE_SECONDS, program, "--live-max", str(count))
-    server = start()
+    flags = ("", LEASE_SECONDS, program, "--live-max", str(count))
+    start, old = partial(Server, place, *flags), programs.old
+    first = replace(place, programs=replace(programs, tidings=old)) if old else place
+    server = Server(first, *flags)
     try:
         crowd = Crowd(place, server.web, count)
         crowd.until(lambda seen: any("TextChunk" in each["event"] for each in seen))
@@ -74,7 +78,8 @@ def play(programs: Programs, root: Path) -> tuple[list[str], str]:
         server.kill()
     events = sum(map(len, crowd.seen.values()))
     verdict = f"0 died, {count} of {count} texts complete, 0 of {events} events lost, repeated or out of order"
-    return problems, f"{count} agents, {', '.join(said)}: {verdict if not problems else 'FAILED'}"
+    of_old = " of an earlier version" if old else ""
+    return problems, f"{count} agents{of_old}, {', '.join(said)}: {verdict if not problems else 'FAILED'}"
 
 
 class Crowd:

@@ -20,6 +20,8 @@ CACHE = E2E / ".cache"
 USER = "rehearse"
 # Path of another version of the CLI than the pinned one, for long runs.
 OTHER_CLAUDE = os.environ.get("OTHER_CLAUDE")
+# A `tidings` of an earlier version, whose hosts the one under test must adopt.
+OLD_TIDINGS = os.environ.get("OLD_TIDINGS")
 PINNED = json.loads((E2E / "cli/package.json").read_text())["optionalDependencies"]["@anthropic-ai/claude-code-linux-x64"]
 
 PROJECT_FILES = {
@@ -44,6 +46,8 @@ class Programs:
     gid: int | None
     # The beginning of the command of a Python program that uses the official SDK.
     python: list[str] = field(default_factory=lambda: [str(CACHE / "venv/bin/python"), "-B"])
+    # The `tidings` of an earlier version, if there is one.
+    old: Path | None = None
 
     @classmethod
     def find(cls, tidings: Path, bin_dir: Path) -> Programs:
@@ -64,7 +68,8 @@ class Programs:
             uid, gid = entry.pw_uid, entry.pw_gid
         bin_dir.mkdir()
         programs = (tidings, driver, claude.resolve())
-        return cls(*(_reachable(program, bin_dir / program.name) for program in programs), uid, gid)
+        old = _reachable(Path(OLD_TIDINGS), bin_dir / "old-tidings") if OLD_TIDINGS else None
+        return cls(*(_reachable(program, bin_dir / program.name) for program in programs), uid, gid, old=old)
 
     def as_user(self) -> dict:
         """Arguments of `subprocess` that drop root's rights."""

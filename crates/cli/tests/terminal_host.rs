@@ -83,11 +83,12 @@ async fn start_in(data: &Path, script: &str) -> TerminalHost {
         program: "/bin/sh".into(),
         args: vec!["-c".into(), script.into()],
         env,
+        host_variable: None,
         cwd: data.to_owned(),
         size: SIZE,
         session: None,
     };
-    TerminalHost::start(data, TerminalHost::new_id(), (tidings, &["host"]), start, |_, _| ()).await.unwrap()
+    TerminalHost::start(data, TerminalHost::new_id(), (tidings, &["host"]), start).await.unwrap()
 }
 
 async fn ended(process: u32) {
@@ -307,12 +308,13 @@ async fn a_program_that_cannot_be_started_is_an_error_and_leaves_nothing() {
         program: data.path().join("none"),
         args: Vec::new(),
         env: BTreeMap::new(),
+        host_variable: None,
         cwd: data.path().to_owned(),
         size: SIZE,
         session: None,
     };
     let host = (Path::new(env!("CARGO_BIN_EXE_tidings")), &["host"][..]);
-    let started = TerminalHost::start(data.path(), TerminalHost::new_id(), host, start, |_, _| ()).await;
+    let started = TerminalHost::start(data.path(), TerminalHost::new_id(), host, start).await;
     assert!(started.unwrap_err().to_string().contains("none"));
     let gone = async {
         while std::fs::read_dir(data.path().join("hosts")).unwrap().next().is_some() {

@@ -232,7 +232,7 @@ pub(crate) const VIEWERS_MAX: usize = 64;
 #[cfg(all(unix, feature = "terminal", feature = "sessions"))]
 pub(crate) const DESCRIBED_LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// Bytes of an escape sequence that a terminal host waits for.
+/// Bytes of an escape sequence that the host of a terminal waits for.
 #[cfg(all(unix, feature = "terminal"))]
 pub(crate) const TERMINAL_SEQUENCE_BYTES_MAX: usize = 4096;
 

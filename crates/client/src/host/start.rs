@@ -48,6 +48,8 @@ pub struct TerminalStart {
     pub args: Vec<OsString>,
     /// Its complete environment.
     pub env: BTreeMap<OsString, OsString>,
+    /// A variable that has the process id of the host.
+    pub host_variable: Option<String>,
     /// Its working folder.
     pub cwd: PathBuf,
     /// The first size of the terminal.
@@ -107,7 +109,7 @@ impl Start {
 
     /// The launch of a program in a terminal. What it leaves behind goes on, as in any other terminal.
     pub fn of_terminal(start: TerminalStart) -> Self {
-        let TerminalStart { program, args, env, cwd, size, session } = start;
+        let TerminalStart { program, args, env, cwd, size, session, .. } = start;
         let word = |(name, value): (OsString, OsString)| (name.into(), value.into());
         Start {
             program: Word::of(program.as_os_str()),

@@ -114,17 +114,13 @@ fn start(
         session: session::locked(&args, &format!("tidings attach {id}")),
         args,
         env: variables,
+        host_variable: has_hooks.then(|| TERMINAL_HOST.to_owned()),
         cwd: working_folder()?,
         size: raw::size().unwrap_or(USUAL_SIZE),
     };
-    let of_host = |start: &mut TerminalStart, host: u32| {
-        if has_hooks {
-            drop(start.env.insert(TERMINAL_HOST.into(), host.to_string().into()));
-        }
-    };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let host = (&*env::current_exe()?, &["host"][..]);
-    let started = runtime.block_on(TerminalHost::start(data, id, host, start, of_host));
+    let started = runtime.block_on(TerminalHost::start(data, id, host, start));
     started.map_err(|error| {
         let reasons =
             [error.to_string(), error.hint().to_owned()].into_iter().filter(|text| !text.is_empty());

@@ -46,13 +46,11 @@ impl TerminalHost {
     }
 
     /// Starts a host with a program in a terminal. `program` and `args` start a host, such as `tidings host`.
-    /// `prepare` may change the launch when the id of the host's process is known.
     pub async fn start(
         data: &Path,
         id: String,
         (program, args): (&Path, &[&str]),
         mut start: TerminalStart,
-        prepare: impl FnOnce(&mut TerminalStart, u32),
     ) -> Result<Self, Error> {
         let failed = |source: io::Error| {
             Error::new(ErrorKind::Spawn, "Failed to start the host of the terminal", "check the data folder")
@@ -74,8 +72,10 @@ impl TerminalHost {
         };
         let args = args.iter().map(Into::into).collect();
         let new = NewHost { program: program.to_owned(), args, record, lease: LEASE, spool_bytes_max: None };
-        let host_pid = socket::spawn(&folder, &new).map_err(failed)?.unwrap_or_default();
-        prepare(&mut start, host_pid);
+        let host_pid = socket::spawn(&folder, &new).map_err(failed)?;
+        if let (Some(name), Some(pid)) = (&start.host_variable, host_pid) {
+            start.env.insert(name.into(), pid.to_string().into());
+        }
         let address = Address::Folder(folder.clone(), secret);
         let host = TerminalHost { id, process: TerminalProcess::default(), address };
         let start = serde_json::to_vec(&Start::of_terminal(start)).map_err(|error| failed(error.into()))?;
