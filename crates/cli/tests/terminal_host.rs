@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal};
+use tidings::Error;
 use tidings::host::terminal::{
     TerminalHost, TerminalReader, TerminalRole, TerminalSize, TerminalStart, TerminalWriter, TypingOutcome,
 };
@@ -75,12 +76,17 @@ impl Drop for Host {
 }
 
 async fn start_in(data: &Path, script: &str) -> TerminalHost {
+    start_viewed(data, "/bin/sh", script).await.unwrap().0
+}
+
+/// Starts a host with a program, and returns the connection of its starter.
+async fn start_viewed(data: &Path, program: &str, script: &str) -> Result<(TerminalHost, Viewer), Error> {
     let tidings = Path::new(env!("CARGO_BIN_EXE_tidings"));
     let mut env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
     env.insert("TIDINGS".into(), tidings.into());
     env.insert("TIDINGS_DATA_DIR".into(), data.into());
     let start = TerminalStart {
-        program: "/bin/sh".into(),
+        program: program.into(),
         args: vec!["-c".into(), script.into()],
         env,
         host_variable: None,
@@ -88,7 +94,8 @@ async fn start_in(data: &Path, script: &str) -> TerminalHost {
         size: SIZE,
         session: None,
     };
-    TerminalHost::start(data, TerminalHost::new_id(), (tidings, &["host"]), start).await.unwrap()
+    let started = TerminalHost::start(data, TerminalHost::new_id(), (tidings, &["host"]), start).await;
+    started.map(|(host, reader, writer)| (host, Viewer { reader, writer, shown: String::new() }))
 }
 
 async fn ended(process: u32) {
@@ -304,24 +311,24 @@ async fn the_program_of_a_killed_host_ends_and_the_next_host_cleans_up() {
 #[tokio::test]
 async fn a_program_that_cannot_be_started_is_an_error_and_leaves_nothing() {
     let data = tempfile::tempdir().unwrap();
-    let start = TerminalStart {
-        program: data.path().join("none"),
-        args: Vec::new(),
-        env: BTreeMap::new(),
-        host_variable: None,
-        cwd: data.path().to_owned(),
-        size: SIZE,
-        session: None,
-    };
-    let host = (Path::new(env!("CARGO_BIN_EXE_tidings")), &["host"][..]);
-    let started = TerminalHost::start(data.path(), TerminalHost::new_id(), host, start).await;
-    assert!(started.unwrap_err().to_string().contains("none"));
+    let started = start_viewed(data.path(), "/no/such/program", "").await;
+    assert!(started.err().unwrap().to_string().contains("/no/such/program"));
     let gone = async {
         while std::fs::read_dir(data.path().join("hosts")).unwrap().next().is_some() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
     timeout(TIME_MAX, gone).await.expect("the folder is removed");
+}
+
+#[tokio::test]
+async fn a_program_that_ends_at_once_is_seen_by_the_one_who_started_it() {
+    let data = tempfile::tempdir().unwrap();
+    for _ in 0..20 {
+        let (_, mut viewer) = start_viewed(data.path(), "/bin/sh", "echo bye; exit 3").await.unwrap();
+        assert_eq!(viewer.exit().await, (Some(3), None));
+        assert!(viewer.shown.contains("bye"), "{:?}", viewer.shown);
+    }
 }
 
 /// Only who can read the record may look, and neither a bridge nor a viewer can take the place of the other.

@@ -101,7 +101,7 @@ impl AttachArgs {
         let name = session_lookup::name_or_pick(self.session.as_deref(), &self.remote, out)?;
         #[cfg(unix)]
         if let Some(terminal) = self.terminal(&name)? {
-            return super::claude::attached::show(&terminal, out);
+            return super::claude::attached::show(terminal, out);
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(async {

@@ -100,6 +100,8 @@ pub async fn run(folder: HostFolder, listener: UnixListener) -> Result<(), Error
     let accepting = tokio::spawn(connection::accept(Arc::clone(&host), listener));
     let reaping = tokio::spawn(ending::reap(Arc::clone(&host)));
     let over = tokio::select! {
+        // The terminal of a program that was not started hangs up.
+        biased;
         over = host.over() => over,
         _ = terminate.recv() => HostEnd::Stopped,
         _ = hangup.recv() => HostEnd::Stopped,
@@ -119,8 +121,8 @@ pub async fn run(folder: HostFolder, listener: UnixListener) -> Result<(), Error
     accepting.abort();
     reaping.abort();
     match over {
-        HostEnd::Done => host.folder.remove().map_err(|error| failed("Failed to remove the folder", error)),
-        HostEnd::Stopped => Ok(()),
+        HostEnd::Stopped if host.record.terminal.is_none() => Ok(()),
+        _ => host.folder.remove().map_err(|error| failed("Failed to remove the folder", error)),
     }
 }
 

@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use rustix::process::Signal;
-use tidings::host::terminal::{TerminalHost, TerminalRole};
+use tidings::host::terminal::{TerminalHost, TerminalReader, TerminalRole, TerminalWriter};
 use tidings::host::wire::{FromHost, Message, ToHost};
 use tidings_commands::error::{CannotRun, Exit};
 use tidings_commands::output::Output;
@@ -29,20 +29,36 @@ const STOP_TIME: Duration = Duration::from_millis(100);
 enum Left {
     /// With this exit code.
     Exited(i32),
-    Detached,
+    /// The host with this id goes on.
+    Detached(String),
     Lost,
 }
 
+/// A connection to a host that holds a terminal.
+pub(crate) type Connection = (TerminalHost, TerminalReader, TerminalWriter);
+
+/// Shows the terminal of a host that runs.
+pub(crate) fn show(terminal: TerminalHost, out: &mut Output) -> anyhow::Result<Exit> {
+    let connect = async {
+        let (reader, writer) = terminal.attach(TerminalRole::Keys, raw::size()).await?;
+        Ok((terminal, reader, writer))
+    };
+    show_connected(connect, out)
+}
+
 /// Shows the terminal of a host until the program ends or the user detaches.
-pub(crate) fn show(terminal: &TerminalHost, out: &mut Output) -> anyhow::Result<Exit> {
+pub(super) fn show_connected(
+    connect: impl Future<Output = anyhow::Result<Connection>>,
+    out: &mut Output,
+) -> anyhow::Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     // Waits for no thread: one of them reads keys until the process ends.
-    let left = runtime.block_on(attach(terminal));
+    let left = runtime.block_on(attach(connect));
     runtime.shutdown_background();
     match left? {
         Left::Exited(code) => Ok(Exit::Code(u8::try_from(code).unwrap_or(u8::MAX))),
-        Left::Detached => {
-            out.note(&format!("Detached; it continues. `tidings attach {}` returns to it.", terminal.id))?;
+        Left::Detached(id) => {
+            out.note(&format!("Detached; it continues. `tidings attach {id}` returns to it."))?;
             Ok(Exit::Success)
         }
         Left::Lost => {
@@ -54,13 +70,16 @@ pub(crate) fn show(terminal: &TerminalHost, out: &mut Output) -> anyhow::Result<
     }
 }
 
-async fn attach(terminal: &TerminalHost) -> anyhow::Result<Left> {
+async fn attach(connect: impl Future<Output = anyhow::Result<Connection>>) -> anyhow::Result<Left> {
     let mut ends =
         [signal(SignalKind::terminate())?, signal(SignalKind::hangup())?, signal(SignalKind::interrupt())?];
     let mut resized = signal(SignalKind::window_change())?;
-    let (mut reader, mut writer) = match terminal.attach(TerminalRole::Keys, raw::size()).await {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(Left::Lost),
-        attached => attached?,
+    let is_refused = |error: &anyhow::Error| {
+        error.downcast_ref().is_some_and(|error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe)
+    };
+    let (TerminalHost { id, .. }, mut reader, mut writer) = match connect.await {
+        Err(error) if is_refused(&error) => return Ok(Left::Lost),
+        connected => connected?,
     };
     let (messages, mut received) = mpsc::channel(WAITING_MAX);
     drop(tokio::spawn(async move {
@@ -79,7 +98,7 @@ async fn attach(terminal: &TerminalHost) -> anyhow::Result<Left> {
                 let Some(Message { head, bytes }) = message else { return Ok(Left::Lost) };
                 match head {
                     FromHost::Out { .. } | FromHost::Screen if raw::write(&bytes).is_err() => {
-                        return Ok(Left::Detached);
+                        return Ok(Left::Detached(id));
                     }
                     FromHost::Suspended => {
                         suspend(&terminal)?;
@@ -95,15 +114,15 @@ async fn attach(terminal: &TerminalHost) -> anyhow::Result<Left> {
                 }
             },
             pressed = keys.recv() => match pressed {
-                Some(pressed) if pressed == DETACH => return Ok(Left::Detached),
+                Some(pressed) if pressed == DETACH => return Ok(Left::Detached(id)),
                 // After the end of the program its exit is still to come.
                 Some(pressed) => drop(writer.send(&Message::with(ToHost::Keys, pressed)).await),
-                None => return Ok(Left::Detached),
+                None => return Ok(Left::Detached(id)),
             },
             _ = resized.recv() => drop(writer.send(&size()).await),
-            _ = terminate.recv() => return Ok(Left::Detached),
-            _ = hangup.recv() => return Ok(Left::Detached),
-            _ = interrupt.recv() => return Ok(Left::Detached),
+            _ = terminate.recv() => return Ok(Left::Detached(id)),
+            _ = hangup.recv() => return Ok(Left::Detached(id)),
+            _ = interrupt.recv() => return Ok(Left::Detached(id)),
         }
     }
 }

@@ -76,8 +76,7 @@ pub(crate) fn run_here(
     }
     let usual = || RootArgs::data_folder().context("There is no data folder; set TIDINGS_DATA_DIR");
     let folder = std::path::absolute(data.map_or_else(usual, |data| Ok(data.to_owned()))?)?;
-    let terminal = start(program, args, &folder, data)?;
-    attached::show(&terminal, out)
+    attached::show_connected(start(program, args, &folder, data), out)
 }
 
 /// The `claude` to run, as an absolute path.
@@ -91,13 +90,13 @@ fn program() -> anyhow::Result<PathBuf> {
     Ok(std::path::absolute(program)?)
 }
 
-/// Starts a host that holds a terminal with `claude`. `named` is the data folder, if it was named.
-fn start(
+/// Starts a host that holds a terminal with `claude`, and connects to it. `named` is the data folder, if it was named.
+async fn start(
     program: &Path,
     args: &[OsString],
     data: &Path,
     named: Option<&Path>,
-) -> anyhow::Result<TerminalHost> {
+) -> anyhow::Result<attached::Connection> {
     let is_named = named.is_some() || env::var_os("TIDINGS_DATA_DIR").is_some();
     let given = is_named.then(|| data.to_owned());
     let hooks = inline::hooks(given.as_ref())?;
@@ -118,10 +117,8 @@ fn start(
         cwd: working_folder()?,
         size: raw::size().unwrap_or(USUAL_SIZE),
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let host = (&*env::current_exe()?, &["host"][..]);
-    let started = runtime.block_on(TerminalHost::start(data, id, host, start));
-    started.map_err(|error| {
+    TerminalHost::start(data, id, host, start).await.map_err(|error| {
         let reasons =
             [error.to_string(), error.hint().to_owned()].into_iter().filter(|text| !text.is_empty());
         let reasons: Vec<String> = reasons.collect();

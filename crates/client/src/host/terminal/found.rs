@@ -7,7 +7,7 @@ use std::path::Path;
 use tidings_base::files;
 use uuid::Uuid;
 
-use super::TerminalReader;
+use super::{TerminalReader, TerminalWriter};
 use crate::error::{Error, ErrorKind};
 use crate::host::folder::{TerminalProcess, check_folder_of_hosts};
 use crate::host::old_wires::{self, OldTerminal};
@@ -45,13 +45,16 @@ impl TerminalHost {
         Uuid::new_v4().simple().to_string()[..ID_CHARS].to_owned()
     }
 
-    /// Starts a host with a program in a terminal. `program` and `args` start a host, such as `tidings host`.
+    /// Starts a host with a program in a terminal, and connects to it. `program` and `args` start a host, such
+    /// as `tidings host`.
+    ///
+    /// A program may end at once: then its output and its exit come over this connection only.
     pub async fn start(
         data: &Path,
         id: String,
         (program, args): (&Path, &[&str]),
         mut start: TerminalStart,
-    ) -> Result<Self, Error> {
+    ) -> Result<(Self, TerminalReader, TerminalWriter), Error> {
         let failed = |source: io::Error| {
             Error::new(ErrorKind::Spawn, "Failed to start the host of the terminal", "check the data folder")
                 .caused_by(source)
@@ -77,18 +80,20 @@ impl TerminalHost {
             start.env.insert(name.into(), pid.to_string().into());
         }
         let address = Address::Folder(folder.clone(), secret);
-        let host = TerminalHost { id, process: TerminalProcess::default(), address };
+        let (host, size) = (TerminalHost { id, process: TerminalProcess::default(), address }, start.size);
         let start = serde_json::to_vec(&Start::of_terminal(start)).map_err(|error| failed(error.into()))?;
         let launched = async {
             let opening = [Message::with(ToHost::Start, start)];
-            let (mut reader, _writer) =
-                host.open(&opening, TerminalRole::Look, None).await.map_err(failed)?;
-            started(&mut reader).await
+            let connected = host.open(&opening, TerminalRole::Keys, Some(size)).await;
+            let (mut reader, writer) = connected.map_err(failed)?;
+            started(&mut reader).await.map(|()| (reader, writer))
         };
         let silent = |_| failed(io::ErrorKind::TimedOut.into());
-        tokio::time::timeout(HOST_ANSWER, launched).await.map_err(silent)??;
-        let record = folder.record().map_err(failed)?;
-        Ok(TerminalHost { process: record.terminal.unwrap_or_default(), ..host })
+        let launched = tokio::time::timeout(HOST_ANSWER, launched).await.map_err(silent)?;
+        let (reader, writer) = launched?;
+        // It is gone if the program has ended.
+        let process = folder.record().ok().and_then(|record| record.terminal).unwrap_or_default();
+        Ok((TerminalHost { process, ..host }, reader, writer))
     }
 
     /// The hosts of a data folder. Whether one still runs shows when it is connected to.

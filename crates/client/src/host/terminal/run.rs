@@ -81,7 +81,7 @@ pub(in crate::host) async fn end(host: &Host, terminal: &Terminal) -> io::Result
     }
     let removed = host.folder.remove();
     let left = async {
-        while terminal.has_viewers() {
+        while terminal.awaits_viewers() {
             tokio::time::sleep(LOOK_EVERY).await;
         }
     };

@@ -153,8 +153,10 @@ impl Terminal {
         self.fit();
     }
 
-    pub(super) fn has_viewers(&self) -> bool {
-        !self.state().viewers.is_empty()
+    /// True while viewers may still take the exit, also the first one, whose program ended at once.
+    pub(super) fn awaits_viewers(&self) -> bool {
+        let state = self.state();
+        !state.viewers.is_empty() || state.next_viewer == 0
     }
 
     /// Gives the terminal the smallest size of its viewers. Without any it keeps its size.
