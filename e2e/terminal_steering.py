@@ -439,8 +439,8 @@ def _of_an_earlier_version(run: SteeredRun) -> list[str]:
     run.prompts = []
     problems = [case for check in (_typed_when_idle, _detached_and_attached) for case in check(run)]
     run.leave()
-    left = [path.name for path in (run.place.root / "data" / "terminals").iterdir()]
-    return problems + ([f"files are left: {left}"] if left else [])
+    run.wait(lambda: not any((run.place.root / "data" / "terminals").iterdir()), "the end of the host")
+    return problems
 
 
 def _killed_cli(run: SteeredRun) -> list[str]:

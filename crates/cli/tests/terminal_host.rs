@@ -1,4 +1,5 @@
-//! `tidings host` with a terminal, with programs that are easier to control than `claude`, and hostile viewers.
+//! `tidings host` with a terminal, with programs that are easier to control than `claude`, and hostile
+//! viewers.
 
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a failed test panics")]

@@ -132,7 +132,8 @@ pub(crate) const HOOK_BYTES_MAX: usize = 33 << 20;
 /// Bytes of keys in one message to a terminal.
 pub(crate) const TERMINAL_KEYS_BYTES_MAX: usize = 64 << 10;
 
-/// Messages of a terminal's host that are read ahead of a slow client. The host skips output for slow readers.
+/// Messages of a terminal's host that are read ahead of a slow client. The host skips output for slow
+/// readers.
 pub(crate) const TERMINAL_MESSAGES_WAITING: usize = 8;
 
 /// Time that a request for the attachments of a prompt waits for the CLI's session file.

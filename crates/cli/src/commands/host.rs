@@ -1,4 +1,5 @@
-//! `tidings host`: the agent host, a process that holds the pipes or the terminal of one `claude`. Not for users.
+//! `tidings host`: the agent host, a process that holds the pipes or the terminal of one `claude`. Not for
+//! users.
 
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixListener;

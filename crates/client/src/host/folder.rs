@@ -82,8 +82,8 @@ impl HostFolder {
         &self.0
     }
 
-    /// Creates the folder, with access for the owner only, and binds the socket. The record comes last: a host
-    /// that has one and cannot be connected to has ended.
+    /// Creates the folder, with access for the owner only, and binds the socket. The record comes last: a
+    /// host that has one and cannot be connected to has ended.
     pub(crate) fn create(&self, record: &Record) -> io::Result<UnixListener> {
         // A link in the place of the folder of all hosts would have this one made elsewhere.
         if self.0.parent().is_some_and(Path::is_symlink) {

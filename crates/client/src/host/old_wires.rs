@@ -2,9 +2,9 @@
 //! has the same records and messages since the first version.
 //!
 //! Until version 0.1 a host that held a terminal had two files in the folder `terminals` of the data folder:
-//! `ID.json` and `ID.sock`. A message was a kind (one byte), a length (four bytes, big-endian) and a body. The
-//! server and `tidings attach` find and use such hosts; none is started any more, so this file can be removed
-//! two releases later.
+//! `ID.json` and `ID.sock`. A message was a kind (one byte), a length (four bytes, big-endian) and a body.
+//! The server and `tidings attach` find and use such hosts; none is started any more, so this file can be
+//! removed two releases later.
 
 use std::fs::File;
 use std::io::{self, Read as _};

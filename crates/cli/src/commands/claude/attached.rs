@@ -35,7 +35,7 @@ enum Left {
 }
 
 /// A connection to a host that holds a terminal.
-pub(crate) type Connection = (TerminalHost, TerminalReader, TerminalWriter);
+pub(crate) type TerminalConnection = (TerminalHost, TerminalReader, TerminalWriter);
 
 /// Shows the terminal of a host that runs.
 pub(crate) fn show(terminal: TerminalHost, out: &mut Output) -> anyhow::Result<Exit> {
@@ -48,7 +48,7 @@ pub(crate) fn show(terminal: TerminalHost, out: &mut Output) -> anyhow::Result<E
 
 /// Shows the terminal of a host until the program ends or the user detaches.
 pub(super) fn show_connected(
-    connect: impl Future<Output = anyhow::Result<Connection>>,
+    connect: impl Future<Output = anyhow::Result<TerminalConnection>>,
     out: &mut Output,
 ) -> anyhow::Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -70,7 +70,7 @@ pub(super) fn show_connected(
     }
 }
 
-async fn attach(connect: impl Future<Output = anyhow::Result<Connection>>) -> anyhow::Result<Left> {
+async fn attach(connect: impl Future<Output = anyhow::Result<TerminalConnection>>) -> anyhow::Result<Left> {
     let mut ends =
         [signal(SignalKind::terminate())?, signal(SignalKind::hangup())?, signal(SignalKind::interrupt())?];
     let mut resized = signal(SignalKind::window_change())?;

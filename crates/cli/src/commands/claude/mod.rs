@@ -90,13 +90,14 @@ fn program() -> anyhow::Result<PathBuf> {
     Ok(std::path::absolute(program)?)
 }
 
-/// Starts a host that holds a terminal with `claude`, and connects to it. `named` is the data folder, if it was named.
+/// Starts a host that holds a terminal with `claude`, and connects to it. `named` is the data folder, if it
+/// was named.
 async fn start(
     program: &Path,
     args: &[OsString],
     data: &Path,
     named: Option<&Path>,
-) -> anyhow::Result<attached::Connection> {
+) -> anyhow::Result<attached::TerminalConnection> {
     let is_named = named.is_some() || env::var_os("TIDINGS_DATA_DIR").is_some();
     let given = is_named.then(|| data.to_owned());
     let hooks = inline::hooks(given.as_ref())?;

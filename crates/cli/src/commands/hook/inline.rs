@@ -10,7 +10,8 @@ use super::plugin::HookProgram;
 /// Flag that tells the hooks of `tidings claude` from installed ones.
 pub(super) const VIA: &str = "--via";
 
-/// Variable with the process id of the host that holds the terminal, in sessions that have hooks of their own.
+/// Variable with the process id of the host that holds the terminal, in sessions that have hooks of their
+/// own.
 pub(crate) const TERMINAL_HOST: &str = "TIDINGS_TERMINAL_HOST";
 
 /// Variable with the time that the hooks wait for a reply of the server, for tests on busy machines.

@@ -78,7 +78,8 @@ impl Host {
         Ok(Admitted { id, after, closed, greeting })
     }
 
-    /// Admits or refuses a viewer of the terminal. Any number may look, and what runs in the terminal may not.
+    /// Admits or refuses a viewer of the terminal. Any number may look, and what runs in the terminal may
+    /// not.
     #[cfg(feature = "terminal")]
     pub(in crate::host) fn view(
         &self,

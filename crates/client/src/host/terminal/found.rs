@@ -45,8 +45,8 @@ impl TerminalHost {
         Uuid::new_v4().simple().to_string()[..ID_CHARS].to_owned()
     }
 
-    /// Starts a host with a program in a terminal, and connects to it. `program` and `args` start a host, such
-    /// as `tidings host`.
+    /// Starts a host with a program in a terminal, and connects to it. `program` and `args` start a host,
+    /// such as `tidings host`.
     ///
     /// A program may end at once: then its output and its exit come over this connection only.
     pub async fn start(

@@ -1,5 +1,5 @@
-//! A host that holds a pseudo-terminal in place of pipes: the interactive CLI outlives the terminals that look
-//! at it (feature `terminal`, on Unix).
+//! A host that holds a pseudo-terminal in place of pipes: the interactive CLI outlives the terminals that
+//! look at it (feature `terminal`, on Unix).
 //!
 //! ```text
 //!  viewers (come and go)                     host (stays)                             claude

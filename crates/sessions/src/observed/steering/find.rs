@@ -7,7 +7,8 @@ use super::{MessagingSocket, Steering, TmuxPane};
 use crate::Config;
 
 impl Steering {
-    /// The host of a process's terminal, or its pane of tmux or its messaging socket if the server may use it.
+    /// The host of a process's terminal, or its pane of tmux or its messaging socket if the server may use
+    /// it.
     pub(in crate::observed) async fn find(config: &Config, process: &RunningCli) -> Option<Self> {
         let observe = config.observe.as_ref()?;
         let (data, may_tmux) = (observe.data.clone(), observe.type_into_tmux);
