@@ -70,8 +70,8 @@ impl Console {
         self.keyboard.is_some()
     }
 
-    /// Adds an input line for a session in `folder`. Files are completed in the folder `files`, unless they are
-    /// on another machine.
+    /// Adds an input line for a session in `folder`. Files are completed in the folder `files`, unless
+    /// they are on another machine.
     pub fn add_input(&mut self, folder: &Path, files: Option<&Path>, commands: Vec<SlashCommand>) {
         let history = PromptHistory::of_project(RootArgs::data_folder().as_deref(), folder);
         let mut input = PromptInput::new(history);
