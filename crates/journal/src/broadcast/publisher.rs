@@ -13,7 +13,7 @@ use super::tail::Tail;
 use crate::limits::{INBOX_BEHIND_MAX, TAIL_BYTES_MAX, TAIL_BYTES_MIN, TAILS_BYTES_MAX};
 use crate::{Class, Commit, Event, Key};
 
-/// Publishes the commits of one journal, which calls [`publish`](Self::publish) with each of them.
+/// Publishes the commits of one journal, which tells it about each of them.
 pub struct Publisher {
     tails: Tails,
     published: AtomicU64,
