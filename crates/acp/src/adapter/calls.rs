@@ -102,7 +102,7 @@ impl Adapter {
     }
 }
 
-/// How a call ended.
+/// The end of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CallEnd {
     Done,

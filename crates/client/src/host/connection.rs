@@ -94,7 +94,7 @@ impl Drop for Starter {
     }
 }
 
-/// Who was admitted.
+/// The role of an admitted connection.
 enum Peer {
     Bridge(Admitted),
     #[cfg(feature = "terminal")]

@@ -1,8 +1,8 @@
 //! Merged deltas, made once for all subscribers of a session that ask for the same merging.
 //!
 //! A merger follows the tail. It has no task: the subscriber that looks first moves it forward for all, and
-//! what it decided is what the others get. A subscriber whose cursor lies outside of its batches, since it is
-//! far behind or came in the middle of one, merges by itself until it reaches the end of a batch.
+//! the others get the batches that it made. A subscriber whose cursor lies outside of them, since it is far
+//! behind or came in the middle of one, merges by itself until it reaches the end of a batch.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -122,7 +122,7 @@ struct Batch {
     event: Arc<Event>,
 }
 
-/// What follows a subscriber's cursor.
+/// The next events after a subscriber's cursor.
 pub(crate) enum MergedLookup {
     /// Merged deltas; the subscriber then has all events up to this number.
     Batch(Arc<Event>, u64),

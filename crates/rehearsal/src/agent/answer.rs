@@ -13,7 +13,7 @@ use super::turn::Stream;
 use super::usage::Tokens;
 use crate::script::{Block, Turn};
 
-/// How the stream of a block ended.
+/// The end of the stream of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BlockEnd {
     Whole,

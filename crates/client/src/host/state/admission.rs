@@ -94,7 +94,7 @@ impl Host {
         self.terminal().cloned().ok_or_else(none)
     }
 
-    /// Who connects must be able to read the record, which only the same user can.
+    /// Checks that the peer has read the record, which only the same user can.
     fn check_secret(&self, secret: &str) -> Result<(), (Refusal, String)> {
         if constant_time_eq(secret, &self.record.secret) {
             return Ok(());
