@@ -1,7 +1,7 @@
 //! The error of this crate: a kind, a message and a hint.
 
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 /// Category of an error, to branch on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,8 +21,7 @@ pub enum ErrorKind {
 
 /// A request that could not be carried out. Damage inside session files is not an error but a
 /// [`Finding`](crate::Finding).
-#[derive(Debug, thiserror::Error)]
-#[error("{message}")]
+#[derive(Debug)]
 pub struct Error {
     kind: ErrorKind,
     message: String,
@@ -81,6 +80,18 @@ impl Error {
     /// The file or folder that could not be read or written.
     pub fn path(&self) -> Option<&Path> {
         self.path.as_deref()
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_ref().map(|source| source as _)
     }
 }
 

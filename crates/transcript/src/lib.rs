@@ -22,40 +22,60 @@
 //!
 //! Nothing here prints, reads the environment or reads a clock: paths, times and ids are parameters.
 
+#[cfg(feature = "analysis")]
 pub mod agents;
+#[cfg(feature = "analysis")]
 pub mod all_files;
 #[cfg(feature = "archive")]
 pub mod archive;
 pub mod blocks;
+#[cfg(feature = "analysis")]
 pub mod cache;
+#[cfg(feature = "analysis")]
 mod changed_inputs;
+#[cfg(feature = "analysis")]
 pub mod check;
+#[cfg(feature = "analysis")]
 pub mod cleanup_period;
+#[cfg(feature = "analysis")]
 pub mod cost;
+#[cfg(feature = "analysis")]
 pub mod counts;
+#[cfg(feature = "analysis")]
 pub mod du;
+#[cfg(feature = "analysis")]
 mod encoding;
 mod error;
+#[cfg(feature = "analysis")]
 pub mod export;
 mod finding;
+#[cfg(feature = "analysis")]
 pub mod follow;
 pub mod id_prefix;
 #[cfg(feature = "index")]
 pub mod index;
 pub mod limits;
+#[cfg(feature = "analysis")]
 pub mod list;
 pub mod manage;
+#[cfg(feature = "analysis")]
 mod named;
 mod open;
+#[cfg(feature = "analysis")]
 pub mod prune;
 pub mod reader;
+#[cfg(feature = "analysis")]
 pub mod redact;
+#[cfg(feature = "analysis")]
 pub mod repair;
 pub mod roots;
 pub mod running;
+#[cfg(feature = "analysis")]
 pub mod search;
+#[cfg(feature = "analysis")]
 pub mod session;
 
+#[cfg(feature = "analysis")]
 pub use changed_inputs::ChangedInputs;
 pub use error::{Error, ErrorKind};
 pub use finding::{Finding, Position, Rule, Severity};

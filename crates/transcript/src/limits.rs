@@ -112,7 +112,7 @@ pub const TRIGRAMS_ASKED_MAX: usize = 48;
 pub const INDEX_CATCH_UP_BYTES: u64 = 32 << 20;
 
 /// Maximum number of counting threads: more than these wait for the disk.
-pub(crate) const COUNT_THREADS_MAX: usize = 4;
+pub const COUNT_THREADS_MAX: usize = 4;
 
 /// Number of threads that read for a cost report. With more the disk is the limit, and two leave the machine
 /// usable.
@@ -123,18 +123,18 @@ pub const COST_THREAD_BYTES_MIN: u64 = 4 << 20;
 
 /// Number of conversations in which an entry may be nested before the chain is abandoned. Real agents go a
 /// few deep.
-pub(crate) const NESTING_MAX: usize = 256;
+pub const NESTING_MAX: usize = 256;
 
 /// Number of sessions that may share an entry before the rest are left out: more means that a template was
 /// copied.
-pub(crate) const SHARERS_MAX: usize = 64;
+pub const SHARERS_MAX: usize = 64;
 
 /// Number of passes that look for HTML and links in Markdown. Text inside a tag becomes visible once the tag
 /// is escaped; more than a few such layers do not occur in real prose.
-pub(crate) const MARKDOWN_LAYERS_MAX: usize = 8;
+pub const MARKDOWN_LAYERS_MAX: usize = 8;
 
 /// Number of alternatives of a pattern up to which a literal prefilter pays off.
-pub(crate) const ALTERNATIVES_MAX: usize = 32;
+pub const ALTERNATIVES_MAX: usize = 32;
 
 /// Bytes of a running process's description of itself.
 pub(crate) const RUNNING_FILE_BYTES_MAX: u64 = 64 << 10;

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex_syntax::hir::{Class, ClassUnicode, Hir, HirKind};
 use serde::Serialize;
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -43,7 +43,7 @@ fn cleaned(tag: &str) -> String {
     for _ in 0..PASSES_MAX {
         let composed: String = text.nfkc().collect();
         // Removing a character can make its neighbours combine, hence the next pass.
-        let next = UNSEEN.replace_all(&composed, "").into_owned();
+        let next: String = composed.chars().filter(|char| !is_unseen(*char)).collect();
         if next == text {
             break;
         }
@@ -53,8 +53,18 @@ fn cleaned(tag: &str) -> String {
 }
 
 /// Characters for formatting, for private use, or unassigned.
-static UNSEEN: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"[\p{Cf}\p{Co}\p{Cn}]").expect("the pattern is fixed and tested"));
+static UNSEEN: LazyLock<ClassUnicode> = LazyLock::new(|| {
+    let class = regex_syntax::parse(r"[\p{Cf}\p{Co}\p{Cn}]").map(Hir::into_kind);
+    match class {
+        Ok(HirKind::Class(Class::Unicode(class))) => class,
+        _ => unreachable!("the pattern is fixed and tested"),
+    }
+});
+
+fn is_unseen(char: char) -> bool {
+    let place = UNSEEN.ranges().partition_point(|range| range.end() < char);
+    UNSEEN.ranges().get(place).is_some_and(|range| range.start() <= char)
+}
 
 #[cfg(test)]
 mod tests {

@@ -22,6 +22,7 @@
 //! Memory is bounded whatever the size of the file, and a damaged line does not affect the others.
 
 mod damage;
+#[cfg(feature = "analysis")]
 mod entry_lines;
 mod salvage;
 
@@ -32,7 +33,9 @@ use memchr::memchr;
 use tidings_protocol::entry::EntryRef;
 
 pub use damage::{Damage, DamageKind, Salvaged};
+#[cfg(feature = "analysis")]
 pub use entry_lines::EntryLines;
+#[cfg(feature = "analysis")]
 pub(crate) use salvage::read as read_line;
 
 use crate::blocks::{Block, Blocks, Buffer};

@@ -21,6 +21,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 pub use files::{AgentFile, FileId, FileInfo, SessionFiles};
+#[cfg(feature = "analysis")]
 pub(crate) use scan::relatives_of;
 
 use crate::error::At as _;

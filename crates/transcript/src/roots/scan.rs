@@ -175,6 +175,7 @@ fn owner(path: &Path) -> Option<String> {
 /// The other files of the session of the file at `path`.
 ///
 /// A sub-agent's file lies in a folder `subagents`, or beside the main file if an older version wrote it.
+#[cfg(feature = "analysis")]
 pub(crate) fn relatives_of(path: &Path) -> Vec<PathBuf> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let folder = path.parent().unwrap_or(Path::new(""));
