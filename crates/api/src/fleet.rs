@@ -19,7 +19,7 @@ shapes! {
         /// True if the NATS server is connected, and this server takes part in the fleet.
         pub is_connected: bool,
         /// Reason for which this server takes no part in the fleet: it was removed, or the NATS server has
-        /// another fleet of the same name.
+        /// another fleet of the same name, or refuses its stream.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub problem: Option<String>,
         /// True if the storage of the fleet is full: events wait on their servers.

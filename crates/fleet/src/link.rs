@@ -101,6 +101,7 @@ struct LinkInner {
     status: watch::Receiver<(LinkStatus, u64)>,
     counters: Arc<Counters>,
     configs: Mutex<HashMap<String, StreamConfig>>,
+    refusal: Mutex<Option<FleetError>>,
 }
 
 /// The result of publishing a message to the stream.
@@ -155,8 +156,9 @@ impl FleetLink {
             None => jetstream::new(client.clone()),
         };
         jetstream.set_timeout(CALL_MAX);
-        let configs = Mutex::default();
-        Ok(FleetLink(Arc::new(LinkInner { identity, options, client, jetstream, status, counters, configs })))
+        let (configs, refusal) = Default::default();
+        let inner = LinkInner { identity, options, client, jetstream, status, counters, configs, refusal };
+        Ok(FleetLink(Arc::new(inner)))
     }
 
     /// The node that this is the connection of.
@@ -222,6 +224,15 @@ impl FleetLink {
     /// The configurations of streams that were seen on this connection, by name.
     pub(crate) fn configs(&self) -> &Mutex<HashMap<String, StreamConfig>> {
         &self.0.configs
+    }
+
+    /// The error with which the server refused to make the stream of the fleet, until it has one.
+    pub fn refusal(&self) -> Option<FleetError> {
+        self.0.refusal.lock().clone()
+    }
+
+    pub(crate) fn set_refusal(&self, refusal: Option<FleetError>) {
+        *self.0.refusal.lock() = refusal;
     }
 
     /// The number of connections so far.

@@ -61,6 +61,7 @@ impl FleetLink {
         let found = bounded(doing, CALL_MAX, self.jetstream().get_stream(&name)).await?;
         if let Ok(stream) = found {
             self.remember(stream.cached_info());
+            self.set_refusal(None);
             return Ok(stream);
         }
         let config = self.remembered(&name).unwrap_or_else(|| StreamConfig {
@@ -77,7 +78,9 @@ impl FleetLink {
             ..StreamConfig::default()
         });
         let made = bounded(doing, CALL_MAX, self.jetstream().get_or_create_stream(config)).await?;
-        made.map_err(|error| FleetError::server(doing, error))
+        let made = made.map_err(|error| FleetError::server(doing, error));
+        self.set_refusal(made.as_ref().err().cloned());
+        made
     }
 
     /// The shared state of the fleet; creates it if there is none.

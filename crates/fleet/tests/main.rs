@@ -9,6 +9,7 @@ mod commands;
 mod leases;
 mod lost_bucket;
 mod pairing;
+mod refused_stream;
 mod removal;
 mod replication;
 mod support;

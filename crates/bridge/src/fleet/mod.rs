@@ -288,7 +288,8 @@ impl Fleet {
             }
         };
         let nodes: Vec<FleetNode> = roster.members().into_iter().map(node).collect();
-        let problem = self.problem();
+        let refused = || link.refusal().map(|error| format!("{error} ({})", error.hint()));
+        let problem = self.problem().or_else(refused);
         FleetStatus {
             fleet: file.fleet.to_string(),
             node: file.node.to_string(),
