@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Measures the overhead of the server between an agent and its subscribers, and fails if a mandatory bar is missed.
 # ROUNDS=n for more or fewer rounds, PEERS=0 to leave out the real CLI and the other bridge, UPDATE=1 to write docs/performance-results.md.
+# OLD_TIDINGS=path measures that program and this one in turns, and checks no bar.
 # SHORT=1 measures one session only and checks no bar, for a quick look.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

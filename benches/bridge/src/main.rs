@@ -11,6 +11,7 @@ mod agent;
 mod api;
 mod awake;
 mod clock;
+mod compare;
 mod direct;
 mod figures;
 mod http;
@@ -30,6 +31,7 @@ use std::process::ExitCode;
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// Programs and settings of a run.
+#[derive(Clone)]
 struct Plan {
     /// The program under test.
     tidings: PathBuf,
@@ -75,6 +77,10 @@ fn measure() -> Result<bool, Failure> {
         is_short: given("SHORT").is_some_and(|short| short == "1"),
         update: path("PAGE").filter(|_| given("UPDATE").is_some_and(|update| update == "1")),
     };
+    if let Some(old) = path("OLD_TIDINGS") {
+        compare::measure(&Plan { tidings: old, ..plan.clone() }, &plan)?;
+        return Ok(true);
+    }
     let found = rounds::all(&plan)?;
     if plan.is_short {
         println!("{}", report::one_session(&found));

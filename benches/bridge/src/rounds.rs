@@ -61,7 +61,7 @@ pub(crate) fn all(plan: &Plan) -> Result<Results, Failure> {
 }
 
 /// Makes a `claude` that runs this program.
-fn ours_in(folder: &Path) -> Result<PathBuf, Failure> {
+pub(crate) fn ours_in(folder: &Path) -> Result<PathBuf, Failure> {
     let this = std::env::current_exe()?;
     script(folder.join("claude"), &format!("exec \"{}\" agent \"$@\"", this.display()))
 }
@@ -155,11 +155,7 @@ impl Running {
         let burst = Workload { deltas: burst, gap_us: 0 };
         let note = |setup: &mut Setup, paced: WorkloadResult, burst: WorkloadResult| {
             if round > 0 {
-                setup.latencies.push(paced.latency);
-                setup.cpu_us.push(paced.server_us + paced.hosts_us);
-                setup.parts_us.push((paced.server_us, paced.hosts_us));
-                setup.burst_us.push(burst.server_us + burst.hosts_us);
-                setup.burst_rate.push(burst.rate);
+                note(setup, paced, burst);
             }
         };
         // Between its turns, a client must still answer the pings of its server.
@@ -190,21 +186,64 @@ impl Running {
     }
 }
 
+/// Adds the results of a round to those of a setup.
+fn note(setup: &mut Setup, paced: WorkloadResult, burst: WorkloadResult) {
+    setup.latencies.push(paced.latency);
+    setup.cpu_us.push(paced.server_us + paced.hosts_us);
+    setup.parts_us.push((paced.server_us, paced.hosts_us));
+    setup.burst_us.push(burst.server_us + burst.hosts_us);
+    setup.burst_rate.push(burst.rate);
+}
+
+/// Runs a round of one session in each of these servers and in the other bridge. The first round warms up,
+/// and is short.
+pub(crate) fn turn(
+    round: usize,
+    servers: &mut [SubscribedServer],
+    peer: Option<&mut Adapter>,
+    setups: &mut [Setup],
+) -> Result<(), Failure> {
+    let paced = Workload { deltas: if round == 0 { WARM_DELTAS } else { DELTAS }, gap_us: GAP_US };
+    let burst = Workload { deltas: BURST, gap_us: 0 };
+    for number in 0..servers.len() {
+        for server in &mut *servers {
+            server.subscribers.answer_pings()?;
+        }
+        let (paced, burst) = (servers[number].run(paced)?, servers[number].run(burst)?);
+        if round > 0 {
+            note(&mut setups[number], paced, burst);
+        }
+    }
+    if let (Some(adapter), Some(setup)) = (peer, setups.last_mut()) {
+        let (paced, burst) = (theirs(adapter, paced)?, theirs(adapter, burst)?);
+        if round > 0 {
+            note(setup, paced, burst);
+        }
+    }
+    Ok(())
+}
+
 /// The kind of connection to the server.
-enum Connection {
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Connection {
     Address,
     Socket,
 }
 
 /// A server with one session and one subscriber.
-struct SubscribedServer {
+pub(crate) struct SubscribedServer {
     server: Server,
     session: String,
     subscribers: Subscribers,
 }
 
 impl SubscribedServer {
-    fn start(plan: &Plan, agent: &Path, arguments: &[&str], reached: Connection) -> Result<Self, Failure> {
+    pub(crate) fn start(
+        plan: &Plan,
+        agent: &Path,
+        arguments: &[&str],
+        reached: Connection,
+    ) -> Result<Self, Failure> {
         let server = Server::start(&plan.tidings, agent, arguments)?;
         let place = match reached {
             Connection::Address => &server.address,
@@ -283,7 +322,7 @@ fn result_of(all: Vec<u64>, deltas: usize, began: u64, cpu_ms: f64) -> Result<Wo
 }
 
 #[expect(clippy::cast_precision_loss, reason = "these are small numbers")]
-fn many(plan: &Plan, agent: &Path) -> Result<ManySessions, Failure> {
+pub(crate) fn many(plan: &Plan, agent: &Path) -> Result<ManySessions, Failure> {
     let server = Server::start(&plan.tidings, agent, &[])?;
     let mut subscribers = Subscribers::new()?;
     std::thread::sleep(Duration::from_secs(1));
@@ -335,7 +374,7 @@ fn many(plan: &Plan, agent: &Path) -> Result<ManySessions, Failure> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "these are small numbers")]
-fn fan(plan: &Plan, agent: &Path) -> Result<FanOut, Failure> {
+pub(crate) fn fan(plan: &Plan, agent: &Path) -> Result<FanOut, Failure> {
     let server = Server::start(&plan.tidings, agent, &[])?;
     let session = server.session()?;
     let mut subscribers = Subscribers::new()?;
