@@ -23,17 +23,20 @@ for commit in "$old" "$new"; do
     }
 done
 
-# Runs a command in the sources of a commit with an empty target, and prints its seconds.
+# Runs a command in the sources of a commit with an empty target, and prints its seconds and those of its processors.
 seconds() {
-    local commit=$1 began
+    local commit=$1
     shift
     rm -rf "$work/target"
-    began=$(date +%s%N)
-    (cd "$work/$commit" && CARGO_TARGET_DIR=$work/target CARGO_INCREMENTAL=0 "$@") >"$work/log" 2>&1 </dev/null || {
+    (
+        cd "$work/$commit"
+        export CARGO_TARGET_DIR=$work/target CARGO_INCREMENTAL=0 TIMEFORMAT='%R %U %S'
+        { time "$@" >"$work/log" 2>&1 </dev/null; } 2>"$work/times"
+    ) || {
         tail -n 40 "$work/log" >&2
         exit 1
     }
-    echo $((($(date +%s%N) - began) / 1000000)) | awk '{ printf "%.1f\n", $1 / 1000 }'
+    awk '{ printf "%.1f %.1f\n", $1, $2 + $3 }' "$work/times"
 }
 
 # The shortest of several times.
@@ -51,7 +54,8 @@ timed() {
     shift
     before=$(shortest "$old" "$@")
     after=$(shortest "$new" "$@")
-    row "$what" "$before" "$after" s
+    row "$what" "${before% *}" "${after% *}" s
+    row "its processor time" "${before#* }" "${after#* }" s
 }
 
 megabytes() {
