@@ -1,6 +1,7 @@
 //! The CLI of a host: its start, its three pipes, its exit.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use tokio::io::{AsyncWriteExt as _, BufReader};
@@ -42,11 +43,11 @@ pub(super) struct CliLine {
 /// Starts the CLI of a host.
 pub(super) async fn start(host: &Arc<Host>, start: Start) -> Result<(), Error> {
     let lock = process::lock(start.lock(&host.record.id)).await?;
-    let spool = Spool::create(host.folder.spool(), start.spool_bytes_max()).map_err(|source| {
+    let spool = Spool::create(host.folder.spool(), start.spool_bytes_max).map_err(|source| {
         Error::new(ErrorKind::Spawn, "Failed to create the spool", "free space in the folder of the hosts")
             .caused_by(source)
     })?;
-    let (lease, orphans) = (start.lease(), start.orphans());
+    let (lease, orphans) = (Duration::from_millis(start.lease_ms), start.orphans);
     let mut command = start.command(&host.folder)?;
     let owner = command::owner(&host.record.id);
     command::configure(&mut command, &owner);

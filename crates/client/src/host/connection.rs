@@ -1,10 +1,10 @@
 //! Connections to a host.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::net::UnixListener;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::socket::{self, ReadHalf, Waiter, WriteHalf};
@@ -25,7 +25,7 @@ const SUPERSEDED_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// Accepts connections of the same user.
 pub(super) async fn accept(host: Arc<Host>, listener: UnixListener) {
-    let greetings = Arc::new(AtomicUsize::new(0));
+    let greetings = Arc::new(Semaphore::new(HOST_GREETINGS_MAX));
     loop {
         let Ok((stream, _)) = listener.accept().await else {
             // Too many open files; some will be closed.
@@ -37,22 +37,16 @@ pub(super) async fn accept(host: Arc<Host>, listener: UnixListener) {
             tracing::warn!(?peer, "refused a connection of another user");
             continue;
         }
-        if greetings.fetch_add(1, Ordering::Relaxed) >= HOST_GREETINGS_MAX {
-            greetings.fetch_sub(1, Ordering::Relaxed);
-            continue;
-        }
-        let (host, greetings) = (Arc::clone(&host), Arc::clone(&greetings));
+        let Ok(permit) = Arc::clone(&greetings).try_acquire_owned() else { continue };
+        let host = Arc::clone(&host);
         let starter = Starter::new(&host);
         drop(tokio::spawn(async move {
-            let Ok((read, mut write)) = socket::split(stream) else {
-                greetings.fetch_sub(1, Ordering::Relaxed);
-                return;
-            };
+            let Ok((read, mut write)) = socket::split(stream) else { return };
             let mut reader = Reader::new(read, HOST_BYTES_MAX);
             let process = peer.and_then(|peer| peer.pid());
             let greeting = greet(&host, starter, process, &mut reader, &mut write);
             let admitted = tokio::time::timeout(HOST_GREETING, greeting).await;
-            greetings.fetch_sub(1, Ordering::Relaxed);
+            drop(permit);
             let id = match admitted.ok().flatten() {
                 Some(Peer::Bridge(admitted)) => {
                     let id = admitted.id;
@@ -173,7 +167,7 @@ async fn start_agent(host: &Arc<Host>, start: &[u8]) -> Option<FromHost> {
             return Some(FromHost::Failed { message, hint: String::new(), cause });
         }
     };
-    let started = match start.terminal() {
+    let started = match start.terminal {
         None => cli::start(host, start).await,
         #[cfg(feature = "terminal")]
         Some(size) => terminal::start(host, start, size).await,

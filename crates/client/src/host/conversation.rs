@@ -21,16 +21,16 @@ pub(super) struct ConversationState {
     /// The offset of the next byte.
     at: u64,
     open: Vec<OpenRequest>,
-    /// Open requests that were too many or too long to keep.
-    forgotten: HashSet<String>,
     /// Requests whose answers are queued for writing, each with the id of its line. Their number is bounded
     /// by the number of queued lines.
-    removed: Vec<(String, RemovedRequest)>,
+    removed: Vec<(String, OpenRequest)>,
     handshake: Option<String>,
-    initialize: Option<Vec<u8>>,
-    init: Option<Vec<u8>>,
+    /// The CLI's reply to the handshake.
+    pub(super) initialize: Option<Vec<u8>>,
+    /// The last `system/init`.
+    pub(super) init: Option<Vec<u8>>,
     /// The session of an `init` that was not taken yet.
-    started_session: Option<String>,
+    pub(super) started_session: Option<String>,
     written: HashSet<String>,
     written_in_order: VecDeque<String>,
 }
@@ -45,27 +45,12 @@ fn may_be_kept(line: &[u8]) -> bool {
 }
 
 /// An open request of the CLI.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct OpenRequest {
-    id: String,
-    pub(super) line: Vec<u8>,
-    pub(super) end: u64,
-}
-
-/// A request that was removed because its answer is queued.
 #[derive(Debug)]
-enum RemovedRequest {
-    Open(OpenRequest),
-    Forgotten(String),
-}
-
-impl RemovedRequest {
-    fn id(&self) -> &str {
-        match self {
-            RemovedRequest::Open(request) => &request.id,
-            RemovedRequest::Forgotten(id) => id,
-        }
-    }
+struct OpenRequest {
+    id: String,
+    /// Missing if there were too many requests, or the line was too long to keep.
+    line: Option<Vec<u8>>,
+    end: u64,
 }
 
 impl ConversationState {
@@ -122,8 +107,7 @@ impl ConversationState {
         match frame.kind() {
             Kind::ControlRequest => {
                 let Some(id) = id() else { return };
-                let request = OpenRequest { id, line: line.to_vec(), end: self.at };
-                self.add_request(request);
+                self.add_request(id, line);
             }
             Kind::ControlCancelRequest => {
                 if let Some(id) = id() {
@@ -141,26 +125,24 @@ impl ConversationState {
         }
     }
 
-    fn add_request(&mut self, request: OpenRequest) {
-        let bytes: usize = self.open.iter().map(|request| request.line.len()).sum();
-        if self.open.len() < CLI_REQUESTS_MAX && bytes + request.line.len() <= HOST_OPEN_BYTES_MAX {
-            self.open.push(request);
-        } else if self.forgotten.len() < CLI_REQUESTS_MAX {
-            self.forgotten.insert(request.id);
+    fn add_request(&mut self, id: String, line: &[u8]) {
+        let (kept, bytes) =
+            self.open().fold((0, 0), |(kept, bytes), (line, _)| (kept + 1, bytes + line.len()));
+        let has_room = kept < CLI_REQUESTS_MAX && bytes + line.len() <= HOST_OPEN_BYTES_MAX;
+        if has_room || self.open.len() - kept < CLI_REQUESTS_MAX {
+            self.open.push(OpenRequest { id, line: has_room.then(|| line.to_vec()), end: self.at });
         }
     }
 
     /// Removes a request that the CLI has cancelled.
     fn cancel_request(&mut self, id: &str) {
         drop(self.remove_request(id));
-        self.removed.retain(|(_, removed)| removed.id() != id);
+        self.removed.retain(|(_, removed)| removed.id != id);
     }
 
-    fn remove_request(&mut self, id: &str) -> Option<RemovedRequest> {
-        match self.open.iter().position(|request| request.id == id) {
-            Some(at) => Some(RemovedRequest::Open(self.open.remove(at))),
-            None => self.forgotten.take(id).map(RemovedRequest::Forgotten),
-        }
+    fn remove_request(&mut self, id: &str) -> Option<OpenRequest> {
+        let at = self.open.iter().position(|request| request.id == id)?;
+        Some(self.open.remove(at))
     }
 
     /// Registers a line that is about to be written, unless one with that id was.
@@ -199,39 +181,19 @@ impl ConversationState {
         self.written.remove(name);
         self.written_in_order.retain(|other| other != name);
         for (_, removed) in self.removed.extract_if(.., |(by, _)| by == name) {
-            match removed {
-                RemovedRequest::Open(request) => {
-                    let at = self.open.partition_point(|other| other.end < request.end);
-                    self.open.insert(at, request);
-                }
-                RemovedRequest::Forgotten(id) => drop(self.forgotten.insert(id)),
-            }
+            let at = self.open.partition_point(|other| other.end < removed.end);
+            self.open.insert(at, removed);
         }
     }
 
-    /// The open requests, in the order of their arrival.
-    pub(super) fn open(&self) -> &[OpenRequest] {
-        &self.open
+    /// The lines of open requests and the offsets of their ends, in the order of their arrival.
+    pub(super) fn open(&self) -> impl Iterator<Item = (&[u8], u64)> {
+        self.open.iter().filter_map(|request| Some((request.line.as_deref()?, request.end)))
     }
 
     /// The number of open requests that could not be kept.
     pub(super) fn forgotten(&self) -> u64 {
-        self.forgotten.len() as u64
-    }
-
-    /// The CLI's reply to the handshake.
-    pub(super) fn initialize(&self) -> Option<&[u8]> {
-        self.initialize.as_deref()
-    }
-
-    /// Takes the session that the CLI has reported since the last time.
-    pub(super) fn take_started_session(&mut self) -> Option<String> {
-        self.started_session.take()
-    }
-
-    /// The last `system/init`.
-    pub(super) fn init(&self) -> Option<&[u8]> {
-        self.init.as_deref()
+        self.open.iter().filter(|request| request.line.is_none()).count() as u64
     }
 }
 
@@ -250,7 +212,8 @@ mod tests {
     }
 
     fn open(conversation: &ConversationState) -> Vec<&str> {
-        conversation.open().iter().map(|request| request.id.as_str()).collect()
+        let kept = conversation.open.iter().filter(|request| request.line.is_some());
+        kept.map(|request| request.id.as_str()).collect()
     }
 
     /// F61: a request is open until it is answered or cancelled, however its bytes are split.
@@ -263,8 +226,9 @@ mod tests {
                 conversation.observe_output(chunk);
             }
             assert_eq!(open(&conversation), ["a", "b", "c"]);
-            assert_eq!(conversation.open()[2].end, text.len() as u64);
-            assert_eq!(conversation.open()[0].line, question("a").as_bytes());
+            let kept: Vec<_> = conversation.open().collect();
+            assert_eq!(kept[2], (question("c").as_bytes(), text.len() as u64));
+            assert_eq!(kept[0].0, question("a").as_bytes());
             let answer = r#"{"type":"control_response","response":{"subtype":"success","request_id":"b"}}"#;
             assert_eq!(conversation.begin_write("answer", frame(answer)), Novelty::New);
             assert_eq!(open(&conversation), ["a", "c"]);
@@ -316,11 +280,11 @@ mod tests {
         }
         conversation.begin_write("first", frame(&answer("0")));
         conversation.begin_write("last", frame(&answer(&CLI_REQUESTS_MAX.to_string())));
-        assert_eq!((conversation.open().len(), conversation.forgotten()), (CLI_REQUESTS_MAX - 1, 0));
+        assert_eq!((conversation.open().count(), conversation.forgotten()), (CLI_REQUESTS_MAX - 1, 0));
         conversation.revert_write("first");
         conversation.revert_write("last");
         assert_eq!(
-            (open(&conversation)[0], conversation.open().len(), conversation.forgotten()),
+            (open(&conversation)[0], conversation.open().count(), conversation.forgotten()),
             ("0", CLI_REQUESTS_MAX, 1)
         );
     }
@@ -335,19 +299,19 @@ mod tests {
             )
         };
         conversation.observe_output(reply("early").as_bytes());
-        assert_eq!(conversation.initialize(), None);
+        assert_eq!(conversation.initialize.as_deref(), None);
         conversation.begin_write(
             "1",
             frame(r#"{"type":"control_request","request_id":"hi","request":{"subtype":"initialize"}}"#),
         );
         conversation.observe_output(reply("other").as_bytes());
-        assert_eq!(conversation.initialize(), None);
+        assert_eq!(conversation.initialize.as_deref(), None);
         conversation.observe_output(reply("hi").as_bytes());
-        assert_eq!(conversation.initialize(), Some(reply("hi").as_bytes()));
+        assert_eq!(conversation.initialize.as_deref(), Some(reply("hi").as_bytes()));
         for session in ["one", "two"] {
             let init = format!("{{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"{session}\"}}\n");
             conversation.observe_output(init.as_bytes());
-            assert_eq!(conversation.init(), Some(init.as_bytes()));
+            assert_eq!(conversation.init.as_deref(), Some(init.as_bytes()));
         }
     }
 
@@ -361,7 +325,7 @@ mod tests {
         for number in 0..CLI_REQUESTS_MAX + 3 {
             conversation.observe_output(question(&number.to_string()).as_bytes());
         }
-        assert_eq!((conversation.open().len(), conversation.forgotten()), (CLI_REQUESTS_MAX, 3));
+        assert_eq!((conversation.open().count(), conversation.forgotten()), (CLI_REQUESTS_MAX, 3));
         conversation.observe_output(
             format!("{{\"type\":\"control_cancel_request\",\"request_id\":\"{CLI_REQUESTS_MAX}\"}}\n")
                 .as_bytes(),

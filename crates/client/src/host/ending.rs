@@ -23,12 +23,7 @@ pub(super) async fn end(host: &Host) {
         drop(tokio::time::timeout(KILL_GRACE, cli.gone()).await);
     }
     // Its last output is kept for a later bridge, if there is room.
-    let ended = async {
-        let mut changed = host.changes();
-        while host.exit().is_none() {
-            drop(changed.changed().await);
-        }
-    };
+    let ended = host.until(|| host.exit().is_some());
     drop(tokio::time::timeout(KILL_GRACE + KILL_GRACE + DRAIN, ended).await);
     sweep(&cli).await;
 }

@@ -57,13 +57,6 @@ pub struct TerminalProcess {
     pub host_pid: u32,
 }
 
-/// The exit status of a CLI, as stored in its host's folder.
-#[derive(Debug, Serialize, Deserialize)]
-struct ExitRecord {
-    code: Option<i32>,
-    signal: Option<i32>,
-}
-
 /// The folder contents of a host that has ended.
 #[derive(Debug)]
 pub struct HostRemnant {
@@ -133,8 +126,7 @@ impl HostFolder {
     /// Opens what a host left behind after it has ended.
     pub fn remains(&self) -> io::Result<HostRemnant> {
         let spool = Spool::open_existing(&self.spool())?;
-        let exit = self.read::<ExitRecord>("exit.json").ok();
-        Ok(HostRemnant { spool, exit: exit.map(|exit| Exit { code: exit.code, signal: exit.signal }) })
+        Ok(HostRemnant { spool, exit: self.read("exit.json").ok() })
     }
 
     /// Removes the folder with all its contents.
@@ -146,7 +138,6 @@ impl HostFolder {
     }
 
     pub(crate) fn write_exit(&self, exit: Exit) -> io::Result<()> {
-        let exit = ExitRecord { code: exit.code, signal: exit.signal };
         self.write("exit.json", &serde_json::to_vec(&exit)?)
     }
 

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 use super::folder::{TerminalProcess, with_socket_path};
+use super::terminal::{Address, TerminalHost};
 use super::wire::{FromHost, Message, TerminalRole, TerminalSize, ToHost, TypingOutcome};
 use crate::limits::RECORD_BYTES_MAX;
 use crate::transport::Exit;
@@ -78,6 +79,12 @@ fn is_name(name: &str, ending: &str) -> bool {
         !stem.is_empty() && stem.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
     };
     name.strip_suffix(ending).is_some_and(is_plain)
+}
+
+impl From<OldTerminal> for TerminalHost {
+    fn from(old: OldTerminal) -> Self {
+        TerminalHost { id: old.id.clone(), process: old.process.clone(), address: Address::Old(old) }
+    }
 }
 
 impl OldTerminal {

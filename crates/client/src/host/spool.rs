@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 use crate::limits::SPOOL_FILE_BYTES;
 
 /// Output of the CLI that no bridge has stored yet.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Spool {
     folder: PathBuf,
     files: VecDeque<Segment>,
@@ -60,7 +60,7 @@ impl Spool {
     /// Creates an empty spool in a new folder.
     pub(crate) fn create(folder: PathBuf, bytes_max: u64) -> io::Result<Self> {
         super::folder::make_private(&folder)?;
-        Ok(Spool { folder, files: VecDeque::new(), first: 0, next: 0, bytes_max, last: Vec::new() })
+        Ok(Spool { folder, bytes_max, ..Spool::default() })
     }
 
     /// Opens the spool of a host that has ended. It cannot be written to.
@@ -78,14 +78,7 @@ impl Spool {
         }
         found.sort_by_key(|segment| segment.start);
         let first = found.first().map_or(0, |segment| segment.start);
-        let mut spool = Spool {
-            folder: folder.to_owned(),
-            files: VecDeque::new(),
-            first,
-            next: first,
-            bytes_max: 0,
-            last: Vec::new(),
-        };
+        let mut spool = Spool { folder: folder.to_owned(), first, next: first, ..Spool::default() };
         for segment in found {
             // A file that does not follow the one before it is useless.
             if segment.start == spool.next {

@@ -2,7 +2,7 @@
 //! nothing.
 
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fmt;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::PathBuf;
@@ -28,15 +28,15 @@ pub struct Start {
     env: Vec<(Word, Word)>,
     cwd: Option<Word>,
     user: Option<(u32, u32)>,
-    orphans: WithOrphans,
-    lease_ms: u64,
-    spool_bytes_max: u64,
+    pub(super) orphans: Orphans,
+    pub(super) lease_ms: u64,
+    pub(super) spool_bytes_max: u64,
     /// Servers of earlier versions send none.
     #[serde(default)]
     lock: Option<LockRequest>,
     /// The first size of the terminal that the program gets; without one it gets pipes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    terminal: Option<TerminalSize>,
+    pub(super) terminal: Option<TerminalSize>,
 }
 
 /// A program to run in a terminal of its own.
@@ -74,13 +74,6 @@ enum Argument {
     File { name: String, contents: String },
 }
 
-#[derive(Clone, Copy, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum WithOrphans {
-    Sweep,
-    Keep,
-}
-
 impl Start {
     /// Finds the program and resolves everything that it is started with.
     pub fn of(launch: &Launch, lease: Duration, spool_bytes_max: Option<u64>) -> Result<Self, Error> {
@@ -93,12 +86,12 @@ impl Start {
         let (program, args) = command::program_and_args(&program, launch);
         let line = launch.line_bytes_max as u64 + SPOOL_SLACK_BYTES;
         Ok(Start {
-            program: Word::of(program.as_os_str()),
+            program: program.into_os_string().into(),
             args: args.into_iter().map(Argument::of).collect(),
             env: environment(launch).into_iter().map(|(name, value)| (name.into(), value.into())).collect(),
-            cwd: launch.cwd.as_ref().map(|cwd| Word::of(cwd.as_os_str())),
+            cwd: launch.cwd.clone().map(|cwd| cwd.into_os_string().into()),
             user: launch.user.map(|user| (user.uid, user.gid)),
-            orphans: if launch.orphans == Orphans::Keep { WithOrphans::Keep } else { WithOrphans::Sweep },
+            orphans: launch.orphans,
             lease_ms: u64::try_from(lease.as_millis()).unwrap_or(u64::MAX),
             // A line that does not fit into the spool could never be sent.
             spool_bytes_max: spool_bytes_max.unwrap_or(SPOOL_BYTES_MAX).max(line),
@@ -112,36 +105,16 @@ impl Start {
         let TerminalStart { program, args, env, cwd, size, session, .. } = start;
         let word = |(name, value): (OsString, OsString)| (name.into(), value.into());
         Start {
-            program: Word::of(program.as_os_str()),
+            program: program.into_os_string().into(),
             args: args.into_iter().map(|arg| Argument::Word(arg.into())).collect(),
             env: env.into_iter().map(word).collect(),
-            cwd: Some(Word::of(cwd.as_os_str())),
+            cwd: Some(cwd.into_os_string().into()),
             user: None,
-            orphans: WithOrphans::Keep,
+            orphans: Orphans::Keep,
             lease_ms: 0,
             spool_bytes_max: 0,
             lock: session.and_then(|(folder, id, owner)| LockRequest::named(&folder, id, owner)),
             terminal: Some(size.bounded()),
-        }
-    }
-
-    /// The first size of the terminal, if the program gets one.
-    pub(super) fn terminal(&self) -> Option<TerminalSize> {
-        self.terminal
-    }
-
-    pub(super) fn lease(&self) -> Duration {
-        Duration::from_millis(self.lease_ms)
-    }
-
-    pub(super) fn spool_bytes_max(&self) -> u64 {
-        self.spool_bytes_max
-    }
-
-    pub(super) fn orphans(&self) -> Orphans {
-        match self.orphans {
-            WithOrphans::Sweep => Orphans::Sweep,
-            WithOrphans::Keep => Orphans::Keep,
         }
     }
 
@@ -198,12 +171,6 @@ fn environment(launch: &Launch) -> BTreeMap<OsString, OsString> {
         }
     }
     all
-}
-
-impl Word {
-    fn of(word: &OsStr) -> Self {
-        word.to_owned().into()
-    }
 }
 
 impl From<OsString> for Word {

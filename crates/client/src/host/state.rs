@@ -88,7 +88,7 @@ struct HostSession {
 }
 
 /// The connected bridge.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct BridgeConnection {
     id: u64,
     owner: String,
@@ -134,6 +134,15 @@ impl Host {
         self.changed.subscribe()
     }
 
+    /// Waits until the state has changed so that the condition holds.
+    pub(super) async fn until(&self, holds: impl Fn() -> bool) {
+        let mut changed = self.changes();
+        while !holds() {
+            // The sender lives as long as the host itself.
+            drop(changed.changed().await);
+        }
+    }
+
     pub(super) fn is_started(&self) -> bool {
         #[cfg(feature = "terminal")]
         if self.terminal.get().is_some() {
@@ -155,15 +164,8 @@ impl Host {
 
     /// Waits until an agent was started, or no connection can send the launch request.
     pub(super) async fn wait_for_starters(&self) {
-        let mut changed = self.changed.subscribe();
-        let may_come = || {
-            let starters = self.state.lock().starters;
-            starters > 0 && !self.is_started()
-        };
-        while may_come() {
-            // The sender lives as long as the host itself.
-            drop(changed.changed().await);
-        }
+        // Both lock the state, so one after the other.
+        self.until(|| self.is_started() || self.state.lock().starters == 0).await;
     }
 
     pub(super) fn cli(&self) -> Option<Cli> {
@@ -226,10 +228,8 @@ impl Host {
 
     /// Waits until the connected bridge, if any, has received the exit status.
     pub(super) async fn exit_delivered(&self) {
-        let mut changed = self.changed.subscribe();
-        while self.state.lock().connection.as_ref().is_some_and(|connection| !connection.exit_sent) {
-            drop(changed.changed().await);
-        }
+        let has_it = |bridge: &BridgeConnection| bridge.exit_sent;
+        self.until(|| self.state.lock().connection.as_ref().is_none_or(has_it)).await;
     }
 
     /// Queues a line for the CLI. Returns an immediate reply, if any.

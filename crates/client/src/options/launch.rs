@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
 use tidings_protocol::control::Initialize;
 use tidings_protocol::json::Extra;
 
@@ -99,7 +100,8 @@ pub enum EnvBase {
 }
 
 /// The treatment of processes that a session leaves behind: background tools, MCP servers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Orphans {
     /// They are stopped with the session.

@@ -18,6 +18,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use futures_core::future::BoxFuture;
+use serde::{Deserialize, Serialize};
 use tidings_protocol::{DecodeError, Frame, FrameRef};
 use tokio::sync::mpsc;
 
@@ -164,7 +165,7 @@ pub enum Incoming {
 }
 
 /// The exit status of the other side.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Exit {
     /// The exit code, unless a signal ended the process.

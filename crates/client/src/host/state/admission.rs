@@ -1,7 +1,6 @@
 //! Admission to a host: of bridges, one at a time, and the better right wins; and of the viewers of a
 //! terminal.
 
-use std::collections::VecDeque;
 #[cfg(feature = "terminal")]
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,15 +59,8 @@ impl Host {
         state.fence = attach.fence;
         state.connections += 1;
         let (id, closed) = (state.connections, CancellationToken::new());
-        let owner = attach.owner.clone();
-        let connection = BridgeConnection {
-            id,
-            owner,
-            replies: VecDeque::new(),
-            closed: closed.clone(),
-            output: None,
-            exit_sent: false,
-        };
+        let (owner, closing) = (attach.owner.clone(), closed.clone());
+        let connection = BridgeConnection { id, owner, closed: closing, ..BridgeConnection::default() };
         if let Some(former) = state.connection.replace(connection) {
             former.displace(&attach.owner);
         }
@@ -152,11 +144,11 @@ impl Host {
 
 impl HostSession {
     fn greeting(&self, hello: Hello) -> Vec<Message<FromHost>> {
+        let kept = &self.conversation;
         let mut all = vec![Message::new(FromHost::Hello(hello))];
-        all.extend(self.conversation.initialize().map(|line| Message::with(FromHost::Initialize, line)));
-        all.extend(self.conversation.init().map(|line| Message::with(FromHost::Init, line)));
-        let open = self.conversation.open().iter();
-        all.extend(open.map(|asked| Message::with(FromHost::Open { end: asked.end }, asked.line.as_slice())));
+        all.extend(kept.initialize.as_deref().map(|line| Message::with(FromHost::Initialize, line)));
+        all.extend(kept.init.as_deref().map(|line| Message::with(FromHost::Init, line)));
+        all.extend(kept.open().map(|(line, end)| Message::with(FromHost::Open { end }, line)));
         all.push(Message::new(FromHost::Ready));
         all
     }

@@ -35,7 +35,7 @@ impl HostSession {
     /// Locks the session that the CLI has begun to write. A CLI that continues a session of another process
     /// is stopped before it answers.
     fn note_cli_session(&mut self) {
-        let Some(id) = self.conversation.take_started_session() else { return };
+        let Some(id) = self.conversation.started_session.take() else { return };
         if let Err(error) = self.lock.note_session(&id) {
             let line = format!("{error}: {}", error.hint()).into_bytes();
             self.stderr_bytes += line.len();

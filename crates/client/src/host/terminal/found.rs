@@ -27,12 +27,12 @@ pub struct TerminalHost {
     pub id: String,
     /// Its processes.
     pub process: TerminalProcess,
-    pub(super) address: Address,
+    pub(in crate::host) address: Address,
 }
 
 /// The way to a host.
 #[derive(Clone, PartialEq, Eq)]
-pub(super) enum Address {
+pub(in crate::host) enum Address {
     /// Its folder, and the secret of its record.
     Folder(HostFolder, String),
     /// A host of an earlier version.
@@ -108,12 +108,7 @@ impl TerminalHost {
             let process = record.terminal.filter(|_| entry.file_name() == record.id.as_str())?;
             Some(TerminalHost { id: record.id, process, address: Address::Folder(folder, record.secret) })
         };
-        let old = |old: OldTerminal| TerminalHost {
-            id: old.id.clone(),
-            process: old.process.clone(),
-            address: Address::Old(old),
-        };
-        entries.filter_map(read).chain(old_wires::terminals(data).into_iter().map(old)).collect()
+        entries.filter_map(read).chain(old_wires::terminals(data).into_iter().map(Into::into)).collect()
     }
 
     /// The host whose terminal a process runs in.

@@ -33,6 +33,7 @@ mod submit;
 mod text;
 mod viewer;
 
+pub(super) use found::Address;
 pub use found::TerminalHost;
 pub use link::{TerminalReader, TerminalWriter};
 pub(super) use peer::is_below;

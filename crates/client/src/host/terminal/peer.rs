@@ -1,5 +1,8 @@
 //! The process at the other end of a connection.
 
+#[cfg(target_os = "linux")]
+use crate::transport::process::leftovers::parent_of;
+
 /// True if a process was started by the program in the terminal, or is not known: its keys would answer the
 /// program's dialogs.
 pub(in crate::host) fn is_below(peer: Option<i32>) -> bool {
@@ -24,12 +27,6 @@ fn descends_from(pid: u32, ancestor: u32) -> Option<bool> {
         }
     }
     None
-}
-
-#[cfg(target_os = "linux")]
-fn parent_of(pid: u32) -> Option<u32> {
-    let fields = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    fields.rsplit_once(") ")?.1.split(' ').nth(1)?.parse().ok()
 }
 
 /// Elsewhere the parents of a process are not known here.

@@ -49,22 +49,14 @@ impl QueryFilter {
     }
 
     fn step(&mut self, byte: u8, output: &mut Vec<u8>, pieces: &mut Vec<Piece>) {
-        if self.sequence.is_empty() {
-            if byte == ESC {
-                self.sequence.push(byte);
-            } else {
-                output.push(byte);
-            }
-            return;
-        }
         // CAN and SUB cancel a sequence; ESC inside of one that is no string begins another.
-        if matches!(byte, 0x18 | 0x1a) || (byte == ESC && !self.is_string()) {
-            output.extend(self.take_rest());
-            if byte == ESC {
-                self.sequence.push(byte);
-            } else {
-                output.push(byte);
+        let is_cancelled = matches!(byte, 0x18 | 0x1a) || (byte == ESC && !self.is_string());
+        if self.sequence.is_empty() || is_cancelled {
+            if !self.sequence.is_empty() {
+                output.extend(self.take_rest());
             }
+            let to = if byte == ESC { &mut self.sequence } else { output };
+            to.push(byte);
             return;
         }
         self.sequence.push(byte);

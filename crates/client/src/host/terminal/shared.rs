@@ -20,7 +20,7 @@ use crate::limits::{TERMINAL_KEYS_WAITING, TERMINAL_OUTPUTS_WAITING, TYPING_PAUS
 use crate::transport::Exit;
 
 /// A message for the viewers, encoded once.
-type Encoded = Arc<[u8]>;
+pub(super) type Encoded = Arc<[u8]>;
 
 /// A terminal and its program.
 #[derive(Debug)]
@@ -55,13 +55,6 @@ struct State {
     /// Bytes of output so far.
     written: u64,
     exit: Option<Exit>,
-}
-
-/// The beginning of a viewer's stream.
-pub(super) struct Beginning {
-    /// The messages that draw the screen as it is now.
-    pub(super) begin: Vec<u8>,
-    pub(super) output: broadcast::Receiver<Encoded>,
 }
 
 impl Terminal {
@@ -175,8 +168,8 @@ impl Terminal {
         }
     }
 
-    /// The screen as it is now, and everything that follows.
-    pub(super) fn begin(&self) -> Beginning {
+    /// The messages that draw the screen as it is now, and everything that follows.
+    pub(super) fn begin(&self) -> (Vec<u8>, broadcast::Receiver<Encoded>) {
         let state = self.state();
         let mut begin = Vec::new();
         wire::encode(&FromHost::Size(state.screen.size()), &[], &mut begin);
@@ -184,7 +177,7 @@ impl Terminal {
         if let Some(exit) = state.exit {
             wire::encode(&FromHost::exit(exit, state.written), &[], &mut begin);
         }
-        Beginning { begin, output: self.output.subscribe() }
+        (begin, self.output.subscribe())
     }
 
     /// Passes the keys of a person on.

@@ -6,7 +6,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use super::shared::{Beginning, Terminal};
+use super::shared::Terminal;
 use crate::host::socket::{ReadHalf, WriteHalf};
 use crate::host::wire::{FromHost, Message, Reader, TerminalRole, ToHost, View};
 use crate::limits::VIEWER_WRITE_WAIT;
@@ -73,7 +73,7 @@ async fn steer(terminal: &Terminal, mut reader: Reader<ReadHalf>, mut write: Wri
 async fn show(terminal: Arc<Terminal>, mut write: WriteHalf, over: CancellationToken) {
     let _over = over.drop_guard();
     loop {
-        let Beginning { begin, mut output } = terminal.begin();
+        let (begin, mut output) = terminal.begin();
         if send(&mut write, &begin).await.is_none() {
             return;
         }

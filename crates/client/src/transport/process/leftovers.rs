@@ -83,6 +83,12 @@ pub(crate) fn is_stopped(pid: u32) -> bool {
     stat(pid).is_some_and(|stat| stat.stopped)
 }
 
+/// The process that has started this one, or has adopted it.
+#[cfg(feature = "terminal")]
+pub(crate) fn parent_of(pid: u32) -> Option<u32> {
+    stat(pid).map(|stat| stat.parent)
+}
+
 /// Children of this process that are zombies.
 #[cfg(feature = "host")]
 pub(crate) fn ended_children() -> Vec<u32> {
