@@ -220,6 +220,11 @@ pub(crate) const HOST_LINES_AHEAD: usize = HOST_LINES_MAX / 2;
 #[cfg(all(unix, feature = "host"))]
 pub(crate) const HOST_LONG_LINE_BYTES: usize = 1 << 20;
 
+/// Time for the agent of a filter to exit after it, before it is killed: its input has ended, and it may have
+/// files to write. Shorter than the time for the CLI after SIGTERM, since the filter gets that.
+#[cfg(all(unix, feature = "host"))]
+pub(crate) const FILTERED_EXIT: Duration = Duration::from_secs(2);
+
 /// Timeout of a host's reply. The slowest operation is starting a process.
 #[cfg(all(unix, feature = "host"))]
 pub(crate) const HOST_ANSWER: Duration = Duration::from_secs(30);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::backend::AgentCommand;
+use crate::backend::{AgentCommand, BACKEND};
 use crate::error::CannotRun;
 use crate::settings_file;
 
@@ -57,7 +57,7 @@ pub struct InstalledAgent {
 impl InstalledAgent {
     /// The arguments with which this program runs the agent in place of `claude`.
     pub fn adapter_args(&self) -> anyhow::Result<Vec<String>> {
-        Ok(vec!["backend".to_owned(), serde_json::to_string(&self.command)?])
+        Ok(vec![BACKEND.to_owned(), serde_json::to_string(&self.command)?])
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use tidings_protocol::ndjson::{Line, Splitter};
-use tokio::io::AsyncReadExt as _;
+use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 use crate::error::CannotRun;
 
@@ -47,18 +47,18 @@ pub(crate) fn each_line(
     Ok(())
 }
 
-/// Lines of standard input, for a task that does not only wait for them.
-pub(crate) struct StdinLines {
-    stdin: tokio::io::Stdin,
+/// Lines of a stream, for a task that does not only wait for them.
+pub(crate) struct StreamLines {
+    stream: Box<dyn AsyncRead + Send + Unpin>,
     splitter: Splitter,
     buffer: Vec<u8>,
 }
 
-impl StdinLines {
+impl StreamLines {
     /// A reader of lines up to this length.
-    pub(crate) fn new(line_bytes_max: usize) -> Self {
+    pub(crate) fn new(stream: impl AsyncRead + Send + Unpin + 'static, line_bytes_max: usize) -> Self {
         let splitter = Splitter::new(line_bytes_max);
-        StdinLines { stdin: tokio::io::stdin(), splitter, buffer: vec![0; READ_BYTES] }
+        StreamLines { stream: Box::new(stream), splitter, buffer: vec![0; READ_BYTES] }
     }
 
     /// The next lines, as `take` returns them; `None` at the end. Cancel safe.
@@ -66,7 +66,7 @@ impl StdinLines {
         &mut self,
         take: impl Fn(Line<'_>) -> Option<T>,
     ) -> io::Result<Option<Vec<T>>> {
-        let count = self.stdin.read(&mut self.buffer).await?;
+        let count = self.stream.read(&mut self.buffer).await?;
         if count == 0 {
             return Ok(None);
         }
@@ -76,6 +76,14 @@ impl StdinLines {
             lines.extend(take(line));
         }
         Ok(Some(lines))
+    }
+}
+
+/// A line that is JSON.
+pub(crate) fn json(line: Line<'_>) -> Option<String> {
+    match line {
+        Line::Json(line) => Some(String::from_utf8_lossy(line).into_owned()),
+        _ => None,
     }
 }
 

@@ -262,11 +262,6 @@ impl Adapter {
         }
     }
 
-    /// The agent could not be started.
-    pub fn agent_not_started(&mut self, why: &str) {
-        self.fail(why);
-    }
-
     /// The agent has ended. `how` completes a sentence about it, with the end of its error output, and `code`
     /// is its exit code.
     pub fn agent_ended(&mut self, how: &str, code: u8) {

@@ -9,6 +9,7 @@ use anyhow::Context as _;
 use clap::Args;
 use tidings::host::{self, HostFolder};
 use tidings_bridge::server::limit_open_files;
+use tidings_commands::backend;
 use tidings_commands::error::Exit;
 use tidings_commands::signals::catch_file_size_limit;
 
@@ -32,9 +33,13 @@ pub(crate) fn run(args: &HostArgs) -> anyhow::Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let hosted = async {
         catch_file_size_limit().context("Failed to catch SIGXFSZ")?;
-        let running = host::run(HostFolder::new(&args.folder), UnixListener::from(socket));
+        let folder = HostFolder::new(&args.folder);
+        let running = host::run_with_filters(folder, UnixListener::from(socket), backend::filter);
         running.await.context("The agent host failed")
     };
-    runtime.block_on(hosted)?;
+    let ended = runtime.block_on(hosted);
+    // A filter may still wait for a file.
+    runtime.shutdown_background();
+    ended?;
     Ok(Exit::Success)
 }

@@ -1,5 +1,6 @@
 //! The CLI of a host: its start, its three pipes, its exit.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::ending;
+use super::filter::RunningFilter;
 use super::spool::Spool;
 use super::start::Start;
 use super::state::Host;
@@ -30,7 +32,9 @@ pub(super) struct Cli {
     pub(super) owner: String,
     pub(super) orphans: Orphans,
     /// Cancelled once it was waited for: from then on its process id may be reused.
-    gone: CancellationToken,
+    pub(super) gone: CancellationToken,
+    /// Ends the filter before it, if it has one.
+    filter: Option<CancellationToken>,
 }
 
 /// A line for the CLI.
@@ -48,22 +52,30 @@ pub(super) async fn start(host: &Arc<Host>, start: Start) -> Result<(), Error> {
             .caused_by(source)
     })?;
     let (lease, orphans) = (Duration::from_millis(start.lease_ms), start.orphans);
+    let (has_user, owner) = (start.user.is_some(), command::owner(&host.record.id));
     let mut command = start.command(&host.folder)?;
-    let owner = command::owner(&host.record.id);
+    command::configure(&mut command, &owner);
+    // What a filter does for its agent, it does as the user of the host.
+    let translate = if has_user { None } else { (host.find_filter)(&mut command) };
     command::configure(&mut command, &owner);
     let program = command.get_program().to_owned();
-    let mut child = spawner::spawn(command).await.map_err(|source| {
+    let failed = |source: io::Error| {
         let message = format!("Failed to start `{}`", program.display());
         Error::new(ErrorKind::Spawn, message, command::spawn_hint(&source)).caused_by(source)
-    })?;
+    };
+    let mut child = spawner::spawn(command).await.map_err(failed)?;
     lock.set_agent(child.id());
     let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).and_then(Pid::from_raw);
-    let cli = Cli { pid, owner, orphans, gone: CancellationToken::new() };
+    // If it fails the host ends, and its end ends the agent.
+    let filter = translate.map(|translate| RunningFilter::start(translate, &mut child));
+    let filter = filter.transpose().map_err(failed)?;
+    let stopped = filter.as_ref().map(|filter| filter.stopped.clone());
+    let cli = Cli { pid, owner, orphans, gone: CancellationToken::new(), filter: stopped };
     let (input, lines) = mpsc::channel(HOST_LINES_MAX);
     let stdin = child.stdin.take();
     if host.started(cli.clone(), spool, input, lease, Arc::clone(&lock)) {
         drop(tokio::spawn(write_stdin(Arc::clone(host), stdin, lines)));
-        drop(tokio::spawn(wait(Arc::clone(host), cli, child, lock)));
+        drop(tokio::spawn(wait(Arc::clone(host), cli, child, filter, lock)));
     }
     Ok(())
 }
@@ -83,9 +95,11 @@ impl Cli {
         self.gone.cancelled().await;
     }
 
-    /// Sends SIGTERM to the CLI alone, since it stops its tools itself.
+    /// Sends SIGTERM to the CLI alone, since it stops its tools itself, as a filter does.
     pub(super) fn terminate(&self) {
-        if let Some(pid) = self.alive() {
+        if let Some(filter) = &self.filter {
+            filter.cancel();
+        } else if let Some(pid) = self.alive() {
             let _ = kill_process(pid, Signal::TERM);
         }
     }
@@ -110,7 +124,13 @@ impl Cli {
 }
 
 /// Waits for the exit, for the rest of the output, and stops leftovers of tools.
-async fn wait(host: Arc<Host>, cli: Cli, mut child: Child, lock: Arc<AgentLock>) {
+async fn wait(
+    host: Arc<Host>,
+    cli: Cli,
+    mut child: Child,
+    filter: Option<RunningFilter>,
+    lock: Arc<AgentLock>,
+) {
     use std::os::unix::process::ExitStatusExt as _;
     let stdout = child.stdout.take().map(|pipe| StdoutThread::start(Arc::clone(&host), pipe));
     if let Some(Err(error)) = &stdout {
@@ -119,9 +139,12 @@ async fn wait(host: Arc<Host>, cli: Cli, mut child: Child, lock: Arc<AgentLock>)
     }
     let stderr =
         child.stderr.take().map(|pipe| tokio::spawn(read_stderr(Arc::clone(&host), pipe, cli.clone())));
-    let exit = match child.wait().await {
-        Ok(status) => Exit { code: status.code(), signal: status.signal() },
-        Err(_) => Exit::default(),
+    let exit = match filter {
+        Some(filter) => filter.wait(&cli, &mut child).await,
+        None => match child.wait().await {
+            Ok(status) => Exit { code: status.code(), signal: status.signal() },
+            Err(_) => Exit::default(),
+        },
     };
     cli.gone.cancel();
     if let Err(error) = host.folder.write_exit(exit) {

@@ -112,9 +112,13 @@ mod linux {
                 return;
             }
             let cli = host.cli().and_then(|cli| cli.pid());
+            let ended_before = leftovers::ended_children();
+            tokio::time::sleep(CHECK_INTERVAL).await;
             for pid in leftovers::ended_children() {
-                // The CLI is waited for elsewhere, where its exit status is needed.
+                // The CLI is waited for elsewhere, where its exit status is needed. So are the processes of a
+                // filter, which are gone by the second look.
                 if Some(pid) != cli
+                    && ended_before.contains(&pid)
                     && let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw)
                 {
                     let _ = waitpid(Some(pid), WaitOptions::NOHANG);

@@ -46,11 +46,17 @@
 //! A displaced bridge gets a message that says so. A bridge that attaches while an earlier connection may
 //! still send the launch request, such as that of a bridge that was killed a moment ago, is admitted after
 //! it: no session gets two agents. If no such connection is left, it is refused, and the host ends.
+//!
+//! # Other agents
+//!
+//! An agent that speaks another protocol has a filter before it, a part of the program that
+//! [runs](run_with_filters) the host. The guarantees are the same, for what the filter puts out.
 
 mod cli;
 mod connection;
 mod conversation;
 mod ending;
+mod filter;
 mod folder;
 #[cfg(feature = "terminal")]
 mod old_wires;
@@ -68,6 +74,7 @@ use std::sync::Arc;
 
 use tokio::signal::unix::{SignalKind, signal};
 
+pub use filter::{FilterEnds, FindFilter, Translate};
 pub use folder::{HostFolder, HostRemnant, Record, TerminalProcess, check_folder_of_hosts};
 pub use start::Start;
 
@@ -84,6 +91,15 @@ pub const LEASE: std::time::Duration = crate::limits::HOST_LEASE;
 /// The process must be used for nothing else: it becomes the leader of a session, adopts orphans, and handles
 /// signals that end it. A runtime with one thread is enough.
 pub async fn run(folder: HostFolder, listener: UnixListener) -> Result<(), Error> {
+    run_with_filters(folder, listener, |_| None).await
+}
+
+/// Runs a host, as [`run`] does, that puts filters before agents that speak another protocol.
+pub async fn run_with_filters(
+    folder: HostFolder,
+    listener: UnixListener,
+    find_filter: FindFilter,
+) -> Result<(), Error> {
     // A process that already leads a group was separated by its parent.
     let _ = rustix::process::setsid();
     #[cfg(target_os = "linux")]
@@ -96,7 +112,7 @@ pub async fn run(folder: HostFolder, listener: UnixListener) -> Result<(), Error
     let caught = |kind| signal(kind).map_err(|error| failed("Failed to register signal handlers", error));
     let mut terminate = caught(SignalKind::terminate())?;
     let (mut hangup, mut interrupt) = (caught(SignalKind::hangup())?, caught(SignalKind::interrupt())?);
-    let host = Arc::new(Host::new(folder, record));
+    let host = Arc::new(Host::new(folder, record, find_filter));
     let accepting = tokio::spawn(connection::accept(Arc::clone(&host), listener));
     let reaping = tokio::spawn(ending::reap(Arc::clone(&host)));
     let over = tokio::select! {

@@ -27,7 +27,7 @@ pub struct Start {
     args: Vec<Argument>,
     env: Vec<(Word, Word)>,
     cwd: Option<Word>,
-    user: Option<(u32, u32)>,
+    pub(super) user: Option<(u32, u32)>,
     pub(super) orphans: Orphans,
     pub(super) lease_ms: u64,
     pub(super) spool_bytes_max: u64,

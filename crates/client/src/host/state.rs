@@ -19,6 +19,7 @@ use self::output::OutputStream;
 pub(super) use self::output::Sent;
 use super::cli::{Cli, CliLine};
 use super::conversation::ConversationState;
+use super::filter::FindFilter;
 use super::folder::{HostFolder, Record};
 use super::spool::Spool;
 #[cfg(feature = "terminal")]
@@ -33,6 +34,7 @@ use crate::transport::Exit;
 pub(super) struct Host {
     pub(super) folder: HostFolder,
     pub(super) record: Record,
+    pub(super) find_filter: FindFilter,
     state: Mutex<HostState>,
     /// Notified when the spool may have room again.
     room: Condvar,
@@ -100,10 +102,11 @@ struct BridgeConnection {
 }
 
 impl Host {
-    pub(super) fn new(folder: HostFolder, record: Record) -> Self {
+    pub(super) fn new(folder: HostFolder, record: Record, find_filter: FindFilter) -> Self {
         Host {
             folder,
             record,
+            find_filter,
             state: Mutex::default(),
             room: Condvar::new(),
             changed: watch::Sender::new(0),

@@ -102,8 +102,9 @@ fn a_bridge_that_comes_back_in_time_finds_everything_running() {
 #[test]
 fn f34_nothing_outlives_a_host_that_is_killed() {
     let _bystander = Bystander::new();
-    for script in [BUSY.to_owned(), format!("trap '' TERM\n{}", BUSY.replace("env -i /bin/sleep", "sleep"))] {
-        let (mut stage, _bridge, pids) = busy(&script, Terms::default());
+    let stubborn = format!("trap '' TERM\n{}", BUSY.replace("env -i /bin/sleep", "sleep"));
+    for (script, flag) in [(BUSY, "--flag"), (&stubborn, "--flag"), (BUSY, "--filtered")] {
+        let (mut stage, _bridge, pids) = busy(script, Terms { flag, ..Terms::default() });
         assert!(!stage.marked().is_empty(), "what the CLI started carries the mark");
         stage.host.kill().unwrap();
         stage.host.wait().unwrap();
@@ -158,10 +159,10 @@ fn f37_a_pipe_that_is_held_open_does_not_delay_the_exit() {
 fn f35_told_to_end_it_ends_everything() {
     let _bystander = Bystander::new();
     let stubborn = format!("trap '' TERM\n{BUSY}");
-    for (script, how) in
-        [(BUSY, "TERM"), (BUSY, "bye"), (&stubborn, "bye"), (BUSY, "kill"), (BUSY, "stopped")]
-    {
-        let (mut stage, mut bridge, pids) = busy(script, Terms::default());
+    let plain = [(BUSY, "TERM"), (BUSY, "bye"), (&stubborn, "bye"), (BUSY, "kill"), (BUSY, "stopped")];
+    let filtered = [(BUSY, "TERM"), (&stubborn, "bye"), (BUSY, "kill")].map(|case| (case, "--filtered"));
+    for ((script, how), flag) in plain.map(|case| (case, "--flag")).into_iter().chain(filtered) {
+        let (mut stage, mut bridge, pids) = busy(script, Terms { flag, ..Terms::default() });
         match how {
             "TERM" => signal(stage.host.id(), "TERM"),
             "stopped" => {

@@ -6,6 +6,7 @@
 mod bridges;
 mod client;
 mod ending;
+mod filter;
 mod input;
 mod kills;
 mod raw;

@@ -26,13 +26,15 @@ pub(crate) struct HostStage {
 pub(crate) struct Terms {
     pub(crate) lease_ms: u64,
     pub(crate) spool_bytes_max: u64,
+    /// The argument of the agent; `--filtered` puts a filter before it.
+    pub(crate) flag: &'static str,
     /// `sweep` to stop what the CLI leaves behind, `keep` to leave it alone.
     pub(crate) orphans: &'static str,
 }
 
 impl Default for Terms {
     fn default() -> Self {
-        Terms { lease_ms: 60_000, spool_bytes_max: 64 << 20, orphans: "sweep" }
+        Terms { lease_ms: 60_000, spool_bytes_max: 64 << 20, flag: "--flag", orphans: "sweep" }
     }
 }
 
@@ -65,7 +67,7 @@ impl HostStage {
     /// Sends the launch request for the script.
     pub(crate) fn send_start(&self, raw: &mut Raw, terms: Terms) {
         let start = json!({
-            "program": self.stage.program(), "args": ["--flag"], "cwd": self.stage.folder(), "user": null,
+            "program": self.stage.program(), "args": [terms.flag], "cwd": self.stage.folder(), "user": null,
             "orphans": terms.orphans,
             "env": [["PATH", "/usr/bin:/bin"], ["HOST_TEST", self.stage.folder()]],
             "lease_ms": terms.lease_ms, "spool_bytes_max": terms.spool_bytes_max,

@@ -1,16 +1,18 @@
 //! The process of the agent.
 
-use std::process::{ExitStatus, Stdio};
+use std::ffi::OsString;
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
+use anyhow::Context as _;
 use tidings_acp::limits::AGENT_LINE_BYTES_MAX;
-use tidings_protocol::ndjson::{Line, Splitter};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::process::{Child, ChildStdout, Command};
-use tokio::sync::mpsc;
+use tidings_protocol::ndjson::Line;
+use tokio::io::{AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::sync::{mpsc, watch};
 
 use super::AgentCommand;
-use crate::input::READ_BYTES;
+use crate::input::StreamLines;
 
 /// Variables that a host sets for `claude` only. `CLAUDE_CODE_ENTRYPOINT` is not among them: a process of
 /// Claude Code below the agent reports it, and the server knows by it that the session is one of its own.
@@ -36,15 +38,13 @@ const STDERR_BYTES_KEPT: usize = 600;
 /// Characters of a line that is too long which are shown.
 const HEAD_CHARS: usize = 400;
 
-/// The running agent.
+/// The running agent, as its pipes show it.
 pub(super) struct AgentProcess {
-    child: Child,
-    stdout: ChildStdout,
-    splitter: Splitter,
-    buffer: Vec<u8>,
+    lines: StreamLines,
     input: Option<mpsc::Sender<String>>,
     errors: mpsc::Receiver<Vec<u8>>,
     last_errors: Vec<u8>,
+    exit: watch::Receiver<Option<ExitStatus>>,
     has_ended: bool,
     is_end_told: bool,
 }
@@ -59,20 +59,57 @@ pub(super) enum AgentEvent {
     Ended(String, u8),
 }
 
+impl AgentCommand {
+    /// The command that starts it.
+    pub(super) fn command(&self, variables: &[(OsString, OsString)]) -> Command {
+        let mut command = Command::new(&self.command);
+        let wanted = variables.iter().filter(|(name, _)| NOT_FOR_AGENTS.iter().all(|other| name != other));
+        command.args(&self.args).env_clear().envs(wanted.cloned());
+        command
+    }
+}
+
+/// Starts an agent as a child of this process, and ends it after `talk`: its input is closed, and what is left
+/// of it and its children is killed. `talk` gets the error if it does not start, and is over at the latest
+/// when `stopped` is.
+pub(super) async fn with_agent(
+    command: Command,
+    stopped: impl Future<Output = ()>,
+    talk: impl AsyncFnOnce(anyhow::Result<&mut AgentProcess>) -> anyhow::Result<u8>,
+) -> anyhow::Result<u8> {
+    let message = format!("`{}` could not be started", command.get_program().display());
+    let mut command = tokio::process::Command::from(command);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    #[cfg(unix)]
+    command.process_group(0);
+    let mut child = match command.spawn() {
+        Ok(child) => child,
+        Err(error) => return talk(Err(error).context(message)).await,
+    };
+    let pipes = child.stdin.take().zip(child.stdout.take()).zip(child.stderr.take());
+    let ((stdin, stdout), stderr) = pipes.context(message)?;
+    let group = child.id();
+    let (ended, exit) = watch::channel(None);
+    let waiting = tokio::spawn(async move { ended.send_replace(child.wait().await.ok()) });
+    let mut process = AgentProcess::new((stdin, stdout, stderr), exit, tokio::io::stderr());
+    let code = tokio::select! {
+        code = talk(Ok(&mut process)) => code,
+        () = stopped => Ok(0),
+    };
+    process.input = None;
+    // Its output stays open until then, so that it can write until its end.
+    drop(tokio::time::timeout(EXIT_LIMIT, waiting).await);
+    group.into_iter().for_each(super::terminals::kill_group);
+    code
+}
+
 impl AgentProcess {
-    pub(super) fn start(agent: &AgentCommand) -> std::io::Result<Self> {
-        let mut command = Command::new(&agent.command);
-        command.args(&agent.args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        for name in NOT_FOR_AGENTS {
-            command.env_remove(name);
-        }
-        #[cfg(unix)]
-        command.process_group(0);
-        let mut child = command.kill_on_drop(true).spawn()?;
-        let gone = || std::io::Error::other("a stream of the agent is missing");
-        let stdout = child.stdout.take().ok_or_else(gone)?;
-        let mut stdin = child.stdin.take().ok_or_else(gone)?;
-        let mut stderr = child.stderr.take().ok_or_else(gone)?;
+    /// An agent with these pipes. `log` gets its error output.
+    pub(super) fn new(
+        (mut stdin, stdout, mut stderr): (ChildStdin, ChildStdout, ChildStderr),
+        exit: watch::Receiver<Option<ExitStatus>>,
+        mut log: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> Self {
         let (input, mut lines) = mpsc::channel::<String>(LINES_WAITING_MAX);
         drop(tokio::spawn(async move {
             while let Some(line) = lines.recv().await {
@@ -85,78 +122,53 @@ impl AgentProcess {
         drop(tokio::spawn(async move {
             let mut buffer = vec![0; 4096];
             while let Ok(count @ 1..) = stderr.read(&mut buffer).await {
-                if said.send(buffer[..count].to_vec()).await.is_err() {
-                    return;
-                }
+                // The log may be full, and the end of the agent not be waited for.
+                drop(log.write_all(&buffer[..count]).await);
+                drop(said.send(buffer[..count].to_vec()).await);
             }
         }));
-        Ok(AgentProcess {
-            child,
-            stdout,
-            splitter: Splitter::new(AGENT_LINE_BYTES_MAX),
-            buffer: vec![0; READ_BYTES],
+        AgentProcess {
+            lines: StreamLines::new(stdout, AGENT_LINE_BYTES_MAX),
             input: Some(input),
             errors,
             last_errors: Vec::new(),
+            exit,
             has_ended: false,
             is_end_told: false,
-        })
-    }
-
-    /// Sends a line.
-    pub(super) fn send(&mut self, line: String) {
-        let is_stuck = self
-            .input
-            .as_ref()
-            .is_some_and(|input| matches!(input.try_send(line), Err(mpsc::error::TrySendError::Full(_))));
-        if is_stuck {
-            self.input = None;
-            drop(self.child.start_kill());
         }
     }
 
-    /// The next event. Cancel safe. Pending for ever after the end.
-    pub(super) async fn next(&mut self) -> AgentEvent {
-        loop {
-            if let Some(line) = self.splitter.next() {
-                match line {
-                    Line::Json(line) | Line::Noise(line) => {
-                        let line = String::from_utf8_lossy(line);
-                        return AgentEvent::Line(line.trim().to_owned());
-                    }
-                    Line::Oversized { len, head, .. } => {
-                        let head = String::from_utf8_lossy(head);
-                        return AgentEvent::TooLong(head.chars().take(HEAD_CHARS).collect(), len);
-                    }
-                    _ => continue,
-                }
-            }
-            if self.has_ended {
-                if self.is_end_told {
-                    return std::future::pending().await;
-                }
-                // A call that is dropped here is followed by another.
-                let (how, code) = self.explain().await;
-                self.is_end_told = true;
-                return AgentEvent::Ended(how, code);
-            }
+    /// Sends a line. An agent that does not read is given up.
+    pub(super) fn send(&mut self, line: String) {
+        let Some(input) = &self.input else { return };
+        if matches!(input.try_send(line), Err(mpsc::error::TrySendError::Full(_))) {
+            self.input = None;
+            self.has_ended = true;
+        }
+    }
+
+    /// The next events. Cancel safe. Pending for ever after the end.
+    pub(super) async fn next(&mut self) -> Vec<AgentEvent> {
+        while !self.has_ended {
             tokio::select! {
                 biased;
-                count = self.stdout.read(&mut self.buffer) => {
-                    if let Ok(count @ 1..) = count {
-                        self.splitter.push(&self.buffer[..count]);
-                    } else {
-                        self.has_ended = true;
-                    }
-                }
+                events = self.lines.next(event) => match events {
+                    Ok(Some(events)) => return events,
+                    _ => self.has_ended = true,
+                },
                 Some(bytes) = self.errors.recv() => self.note_errors(&bytes),
             }
         }
+        if self.is_end_told {
+            return std::future::pending().await;
+        }
+        // A call that is dropped here is followed by another.
+        let (how, code) = self.explain().await;
+        self.is_end_told = true;
+        vec![AgentEvent::Ended(how, code)]
     }
 
     fn note_errors(&mut self, bytes: &[u8]) {
-        // The host logs it.
-        drop(std::io::Write::write_all(&mut std::io::stderr(), bytes));
         self.last_errors.extend_from_slice(bytes);
         let surplus = self.last_errors.len().saturating_sub(STDERR_BYTES_KEPT);
         drop(self.last_errors.drain(..surplus));
@@ -164,29 +176,33 @@ impl AgentProcess {
 
     /// Returns the reason of the agent's end, and its exit code.
     async fn explain(&mut self) -> (String, u8) {
-        let status = tokio::time::timeout(EXIT_LIMIT, self.child.wait()).await;
+        let ended = tokio::time::timeout(EXIT_LIMIT, self.exit.wait_for(Option::is_some)).await;
+        let status = ended.ok().and_then(|status| *status.ok()?);
         // A process that it left behind may hold the stream open.
         while let Ok(Some(bytes)) = tokio::time::timeout(ERRORS_LIMIT, self.errors.recv()).await {
             self.note_errors(&bytes);
         }
         let (how, code) = match status {
-            Ok(Ok(status)) => ending(status),
-            _ => ("its output and did not exit".to_owned(), 1),
+            Some(status) => ending(status),
+            None if self.input.is_none() => ("because it did not read its input".to_owned(), 1),
+            None => ("its output and did not exit".to_owned(), 1),
         };
         let said = String::from_utf8_lossy(&self.last_errors);
         let said = said.trim();
         (if said.is_empty() { how } else { format!("{how}: {said}") }, code)
     }
+}
 
-    /// Ends the agent: its input is closed, then it is killed with its children.
-    pub(super) async fn end(&mut self) {
-        self.input = None;
-        let group = self.child.id();
-        drop(tokio::time::timeout(EXIT_LIMIT, self.child.wait()).await);
-        drop(self.child.start_kill());
-        if let Some(group) = group {
-            super::terminals::kill_group(group);
+fn event(line: Line<'_>) -> Option<AgentEvent> {
+    match line {
+        Line::Json(line) | Line::Noise(line) => {
+            Some(AgentEvent::Line(String::from_utf8_lossy(line).trim().to_owned()))
         }
+        Line::Oversized { len, head, .. } => {
+            let head = String::from_utf8_lossy(head).chars().take(HEAD_CHARS).collect();
+            Some(AgentEvent::TooLong(head, len))
+        }
+        _ => None,
     }
 }
 
@@ -219,15 +235,19 @@ mod tests {
             args: vec!["-c".to_owned(), script.to_owned()],
             authenticate: None,
         };
-        let mut process = AgentProcess::start(&agent).expect("starts");
-        while !process.has_ended {
-            // The caller takes a line of its host instead.
-            assert!(process.next().now_or_never().is_none(), "it has not exited yet");
-            tokio::task::yield_now().await;
-        }
-        process.send("go".to_owned());
-        let AgentEvent::Ended(how, code) = process.next().await else { panic!("it has ended") };
-        assert_eq!(code, 3, "{how}");
-        assert!(how.contains("no licence"), "{how}");
+        let code = with_agent(agent.command(&[]), std::future::pending(), async |started| {
+            let process = started?;
+            while !process.has_ended {
+                // The caller takes a line of its bridge instead.
+                assert!(process.next().now_or_never().is_none(), "it has not exited yet");
+                tokio::task::yield_now().await;
+            }
+            process.send("go".to_owned());
+            let events = process.next().await;
+            let [AgentEvent::Ended(how, code)] = &events[..] else { panic!("it has ended") };
+            assert!(how.contains("no licence"), "{how}");
+            Ok(*code)
+        });
+        assert_eq!(code.await.expect("ends"), 3);
     }
 }

@@ -1,6 +1,6 @@
 //! Settings from the arguments that a host passes to `claude`.
 
-use std::env;
+use std::path::Path;
 
 use anyhow::Context as _;
 use serde_json::Value;
@@ -9,8 +9,7 @@ use tidings_acp::adapter::{AdapterSettings, OPTIONS_SETTING};
 use super::AgentCommand;
 
 /// Reads the arguments. Those that other agents have no use for are ignored.
-pub(super) fn settings(agent: &AgentCommand, args: &[String]) -> anyhow::Result<AdapterSettings> {
-    let cwd = env::current_dir().context("The working folder does not exist")?;
+pub(super) fn settings(agent: &AgentCommand, args: &[String], cwd: &Path) -> anyhow::Result<AdapterSettings> {
     let mut settings = AdapterSettings {
         name: agent.name.clone(),
         cwd: cwd.to_string_lossy().into_owned(),
@@ -33,7 +32,10 @@ pub(super) fn settings(agent: &AgentCommand, args: &[String]) -> anyhow::Result<
                 settings.mode = value.map(|mode| if mode == "manual" { "default".to_owned() } else { mode });
             }
             "--include-partial-messages" => settings.partial_messages = true,
-            "--add-dir" => settings.folders.extend(value.or_else(|| rest.next().cloned())),
+            "--add-dir" => {
+                let folder = value.or_else(|| rest.next().cloned());
+                settings.folders.extend(folder.map(|folder| cwd.join(folder).to_string_lossy().into_owned()));
+            }
             "--mcp-config" => {
                 if let Some(config) = value.or_else(|| rest.next().cloned()) {
                     settings.mcp_servers.extend(mcp_servers(&config)?);
@@ -86,7 +88,7 @@ mod tests {
             ["--verbose", "--resume=abc", "--permission-mode=plan", "--mcp-config", mcp, "--add-dir", "/b"];
         let args = [&args[..], &["--settings", chosen]].concat();
         let args: Vec<String> = args.into_iter().map(str::to_owned).collect();
-        let settings = settings(&agent, &args).unwrap();
+        let settings = settings(&agent, &args, Path::new("/a")).unwrap();
         assert_eq!(settings.options.into_iter().collect::<Vec<_>>(), [("effort".into(), "high".into())]);
         assert_eq!(settings.resume.as_deref(), Some("abc"));
         assert_eq!(settings.mode.as_deref(), Some("plan"));

@@ -7,8 +7,8 @@ use tidings_acp::adapter::{
 };
 
 use super::agent_process::{AgentEvent, AgentProcess};
-use super::{AgentCommand, Host, write_out};
-use crate::signals::Signals;
+use super::{AgentCommand, Bridge};
+use crate::input::json;
 
 /// Time for an agent to start and to list its sessions.
 const LIST_LIMIT: Duration = Duration::from_secs(20);
@@ -29,31 +29,24 @@ pub(super) fn settings(agent: &AgentCommand, args: &[String]) -> Option<ListingS
     })
 }
 
-pub(super) async fn run(agent: &AgentCommand, settings: ListingSettings) -> anyhow::Result<u8> {
+pub(super) async fn run(
+    settings: ListingSettings,
+    mut bridge: Bridge,
+    started: anyhow::Result<&mut AgentProcess>,
+) -> anyhow::Result<u8> {
     let mut listing = Listing::new(settings);
-    let mut process = match AgentProcess::start(agent) {
-        Ok(process) => Some(process),
-        Err(error) => {
-            listing.fail(&format!("`{}` could not be started: {error}", agent.command.display()));
-            None
-        }
-    };
-    if let Some(process) = &mut process {
-        relay(&mut listing, process).await?;
+    match started {
+        Ok(process) => relay(&mut listing, process, &mut bridge).await?,
+        Err(error) => listing.fail(&format!("{error:#}")),
     }
     if let Some(result) = listing.result() {
-        write_out(format!("{}\n", serde_json::to_string(result)?).as_bytes()).await?;
-    }
-    if let Some(process) = &mut process {
-        process.end().await;
+        bridge.write(format!("{}\n", serde_json::to_string(result)?).as_bytes()).await?;
     }
     Ok(0)
 }
 
 /// Passes lines until there is a result, or the server has left.
-async fn relay(listing: &mut Listing, process: &mut AgentProcess) -> anyhow::Result<()> {
-    let mut host = Host::new();
-    let mut signals = Signals::catch()?;
+async fn relay(listing: &mut Listing, process: &mut AgentProcess, bridge: &mut Bridge) -> anyhow::Result<()> {
     let deadline = tokio::time::sleep(LIST_LIMIT);
     tokio::pin!(deadline);
     while listing.result().is_none() {
@@ -61,15 +54,14 @@ async fn relay(listing: &mut Listing, process: &mut AgentProcess) -> anyhow::Res
             process.send(line);
         }
         tokio::select! {
-            event = process.next() => match event {
+            events = process.next() => events.into_iter().for_each(|event| match event {
                 AgentEvent::Line(line) => listing.from_agent(&line),
                 AgentEvent::TooLong(_, bytes) => listing.fail(&format!("It sent a line of {bytes} bytes")),
                 AgentEvent::Ended(how, _) => listing.agent_ended(&how),
-            },
+            }),
             // The server sends nothing, and closes its end when it stops.
-            lines = host.read() => if lines?.is_none() { return Ok(()) },
+            lines = bridge.lines.next(json) => if lines?.is_none() { return Ok(()) },
             () = &mut deadline => listing.fail("It did not list its sessions in time"),
-            _ = signals.next() => return Ok(()),
         }
     }
     Ok(())

@@ -1,30 +1,40 @@
-//! `tidings backend`: runs an agent of the Agent Client Protocol in place of `claude`. Hosts start it.
+//! Agents of the Agent Client Protocol in place of `claude`: as filters of agent hosts, and without a host as
+//! `tidings backend`.
 
 mod agent_process;
 mod args;
 mod files;
+#[cfg(unix)]
+mod filter;
 mod listing;
 mod terminals;
 
-use std::collections::BTreeMap;
+use std::env;
+use std::ffi::OsString;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tidings_acp::adapter::{Adapter, Effect, TerminalRequest};
+use tidings_acp::adapter::{Adapter, Effect};
 use tidings_acp::rpc::{Id, RpcError};
-use tidings_protocol::ndjson::{LINE_BYTES_MAX, Line};
-use tokio::io::AsyncWriteExt as _;
+use tidings_protocol::ndjson::LINE_BYTES_MAX;
+use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 
-use self::agent_process::{AgentEvent, AgentProcess};
+use self::agent_process::{AgentEvent, AgentProcess, with_agent};
 use self::files::Folders;
+#[cfg(unix)]
+pub use self::filter::filter;
 use self::terminals::Terminals;
 use crate::error::Exit;
-use crate::input::StdinLines;
-use crate::signals::Signals;
+use crate::input::{StreamLines, json};
+use crate::signals::signals;
+
+/// Name of the command.
+pub(crate) const BACKEND: &str = "backend";
 
 /// Run an agent of the Agent Client Protocol in place of `claude`
 #[derive(Debug, Args)]
@@ -38,7 +48,7 @@ pub struct BackendArgs {
     args: Vec<String>,
 }
 
-/// An agent that `tidings backend` runs.
+/// An agent that an adapter runs.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct AgentCommand {
     /// Name of the agent.
@@ -71,195 +81,134 @@ pub fn run(args: &BackendArgs) -> anyhow::Result<Exit> {
     let agent: AgentCommand = serde_json::from_str(&args.agent).context("The agent is not valid JSON")?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let code = runtime.block_on(async {
-        match listing::settings(&agent, &args.args) {
-            Some(settings) => listing::run(&agent, settings).await,
-            None => serve(&agent, &args.args).await,
+        let (lines, stopped) = (StreamLines::new(tokio::io::stdin(), LINE_BYTES_MAX), signals()?);
+        let bridge = Bridge { lines, output: Box::new(tokio::io::stdout()) };
+        let variables: Vec<_> = env::vars_os().collect();
+        let command = agent.command(&variables);
+        if let Some(settings) = listing::settings(&agent, &args.args) {
+            let talk =
+                with_agent(command, stopped, async |started| listing::run(settings, bridge, started).await);
+            return talk.await;
         }
+        let cwd = env::current_dir().context("The working folder does not exist")?;
+        let running = Running::new(&agent, &args.args, &cwd, variables)?;
+        with_agent(command, stopped, async |started| running.relay(bridge, started?).await).await
     });
     // A read of standard input cannot be interrupted.
     runtime.shutdown_background();
-    Ok(match code? {
-        0 => Exit::Success,
-        code => Exit::Code(code),
-    })
+    Ok(Exit::Code(code?))
 }
 
-async fn serve(agent: &AgentCommand, args: &[String]) -> anyhow::Result<u8> {
-    let settings = args::settings(agent, args)?;
-    let folders = Folders::open([&settings.cwd].into_iter().chain(&settings.folders))?;
-    let (done, results) = mpsc::channel(RESULTS_WAITING_MAX);
-    let started = Instant::now();
-    let clock = move || u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-    let adapter = Adapter::new(settings, || uuid::Uuid::new_v4().to_string(), clock);
-    let process = AgentProcess::start(agent);
-    let mut session = Running { adapter, folders, terminals: Terminals::default(), done };
-    let (mut process, code) = match process {
-        Ok(mut process) => {
-            let code = session.relay(&mut process, results).await?;
-            (Some(process), code)
-        }
-        Err(error) => {
-            session
-                .adapter
-                .agent_not_started(&format!("`{}` could not be started: {error}", agent.command.display()));
-            (None, session.refuse().await?)
-        }
-    };
-    session.terminals.end_all();
-    if let Some(process) = &mut process {
-        process.end().await;
+/// The side of the bridge: the host of the session, or the standard streams.
+struct Bridge {
+    lines: StreamLines,
+    output: Box<dyn AsyncWrite + Send + Unpin>,
+}
+
+impl Bridge {
+    async fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        self.output.write_all(bytes).await?;
+        Ok(self.output.flush().await?)
     }
-    Ok(code)
 }
 
-/// The parts of a running adapter.
+/// A running adapter.
 struct Running {
     adapter: Adapter,
     folders: Folders,
     terminals: Terminals,
     done: mpsc::Sender<Done>,
+    results: mpsc::Receiver<Done>,
 }
 
 impl Running {
-    /// Passes lines between the host and the agent until one of them ends. Returns the exit code.
-    async fn relay(
-        &mut self,
-        process: &mut AgentProcess,
-        mut results: mpsc::Receiver<Done>,
-    ) -> anyhow::Result<u8> {
-        let mut host = Host::new();
-        let mut is_host_open = true;
-        let mut signals = Signals::catch()?;
+    /// An adapter that begins with the handshake; `args` are those that `claude` would get.
+    fn new(
+        agent: &AgentCommand,
+        args: &[String],
+        cwd: &Path,
+        variables: Vec<(OsString, OsString)>,
+    ) -> anyhow::Result<Self> {
+        let settings = args::settings(agent, args, cwd)?;
+        let folders = Folders::open([&settings.cwd].into_iter().chain(&settings.folders))?;
+        let (done, results) = mpsc::channel(RESULTS_WAITING_MAX);
+        let started = Instant::now();
+        let clock = move || u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let adapter = Adapter::new(settings, || uuid::Uuid::new_v4().to_string(), clock);
+        let mut terminals = Terminals::default();
+        terminals.variables = variables;
+        Ok(Running { adapter, folders, terminals, done, results })
+    }
+
+    /// Passes lines between the bridge and the agent until one of them ends. Returns the exit code.
+    async fn relay(mut self, mut bridge: Bridge, agent: &mut AgentProcess) -> anyhow::Result<u8> {
+        let mut is_bridge_open = true;
         loop {
-            if let Some(code) = self.perform(process).await? {
+            if let Some(code) = self.perform(&mut bridge, agent).await? {
                 return Ok(code);
             }
             tokio::select! {
-                lines = host.read(), if is_host_open => {
+                lines = bridge.lines.next(json), if is_bridge_open => {
                     if let Some(lines) = lines? {
                         for line in &lines {
                             self.adapter.from_host(line);
                         }
                     } else {
-                        is_host_open = false;
+                        is_bridge_open = false;
                         self.adapter.host_ended();
                     }
                 }
-                event = process.next() => match event {
+                events = agent.next() => events.into_iter().for_each(|event| match event {
                     AgentEvent::Line(line) => self.adapter.from_agent(&line),
                     AgentEvent::TooLong(head, bytes) => self.adapter.from_agent_too_long(&head, bytes),
                     AgentEvent::Ended(how, code) => self.adapter.agent_ended(&how, code),
-                },
-                Some(done) = results.recv() => match done {
+                }),
+                Some(done) = self.results.recv() => match done {
                     Done::Answer(id, result) => self.adapter.answer(&id, &result),
                     Done::CancelDeadline(turn) => self.adapter.cancel_overdue(turn),
                 },
-                _ = signals.next() => return Ok(0),
-            }
-        }
-    }
-
-    /// Waits for the host's handshake, and answers it with the reason of the failure.
-    async fn refuse(&mut self) -> anyhow::Result<u8> {
-        let mut host = Host::new();
-        loop {
-            let mut text = Vec::new();
-            let mut code = None;
-            for effect in self.adapter.effects() {
-                match effect {
-                    Effect::ToHost(line) => text.extend_from_slice(format!("{line}\n").as_bytes()),
-                    // Before the handshake the host cannot learn the reason.
-                    Effect::Exit(exit) => code = Some(exit),
-                    _ => {}
-                }
-            }
-            if !text.is_empty() {
-                write_out(&text).await?;
-                if let Some(code) = code {
-                    return Ok(code);
-                }
-            }
-            match host.read().await? {
-                Some(lines) => {
-                    for line in &lines {
-                        self.adapter.from_host(line);
-                    }
-                }
-                None => return Ok(1),
             }
         }
     }
 
     /// Performs what the adapter asks for. Returns the exit code at the end.
-    async fn perform(&mut self, process: &mut AgentProcess) -> anyhow::Result<Option<u8>> {
-        let mut text = Vec::new();
-        let mut code = None;
-        for effect in self.adapter.effects() {
-            match effect {
-                Effect::ToHost(line) => {
-                    text.extend_from_slice(line.as_bytes());
-                    text.push(b'\n');
+    async fn perform(&mut self, bridge: &mut Bridge, agent: &mut AgentProcess) -> anyhow::Result<Option<u8>> {
+        let (mut text, mut code) = (String::new(), None);
+        // Answers to requests are effects, too.
+        while code.is_none() && self.adapter.has_effects() {
+            for effect in self.adapter.effects() {
+                match effect {
+                    Effect::ToHost(line) => text.extend([line.as_str(), "\n"]),
+                    Effect::ToAgent(line) => agent.send(line),
+                    Effect::ReadFile(request) => {
+                        self.adapter.answer(&request.id, &self.folders.read(&request));
+                    }
+                    Effect::WriteFile(request) => {
+                        self.adapter.answer(&request.id, &self.folders.write(&request));
+                    }
+                    Effect::Terminal(request) => {
+                        let answer = self.terminals.perform(request, &self.folders, &self.done);
+                        if let Some((id, result)) = answer {
+                            self.adapter.answer(&id, &result);
+                        }
+                    }
+                    Effect::CancelDeadline(turn) => {
+                        let done = self.done.clone();
+                        drop(tokio::spawn(async move {
+                            tokio::time::sleep(CANCEL_LIMIT).await;
+                            drop(done.send(Done::CancelDeadline(turn)).await);
+                        }));
+                    }
+                    Effect::Exit(exit) => {
+                        code = Some(exit);
+                        break;
+                    }
                 }
-                Effect::ToAgent(line) => process.send(line),
-                Effect::ReadFile(request) => {
-                    let result = self.folders.read(&request);
-                    self.adapter.answer(&request.id, &result);
-                }
-                Effect::WriteFile(request) => {
-                    let result = self.folders.write(&request);
-                    self.adapter.answer(&request.id, &result);
-                }
-                Effect::Terminal(request) => self.terminal(request),
-                Effect::CancelDeadline(turn) => {
-                    let done = self.done.clone();
-                    drop(tokio::spawn(async move {
-                        tokio::time::sleep(CANCEL_LIMIT).await;
-                        drop(done.send(Done::CancelDeadline(turn)).await);
-                    }));
-                }
-                Effect::Exit(exit) => code = Some(exit),
             }
         }
         if !text.is_empty() {
-            write_out(&text).await?;
-        }
-        // Answers to file requests are effects, too.
-        if code.is_none() && self.adapter.has_effects() {
-            return Box::pin(self.perform(process)).await;
+            bridge.write(text.as_bytes()).await?;
         }
         Ok(code)
     }
-
-    fn terminal(&mut self, request: TerminalRequest) {
-        if let Some((id, result)) = self.terminals.perform(request, &self.folders, &self.done) {
-            self.adapter.answer(&id, &result);
-        }
-    }
 }
-
-async fn write_out(bytes: &[u8]) -> anyhow::Result<()> {
-    let mut stdout = tokio::io::stdout();
-    stdout.write_all(bytes).await?;
-    Ok(stdout.flush().await?)
-}
-
-/// The host at the other end of the standard streams.
-struct Host(StdinLines);
-
-impl Host {
-    fn new() -> Self {
-        Host(StdinLines::new(LINE_BYTES_MAX))
-    }
-
-    /// The next lines, without those that are not JSON; `None` at the end. Cancel safe.
-    async fn read(&mut self) -> anyhow::Result<Option<Vec<String>>> {
-        let take = |line: Line<'_>| match line {
-            Line::Json(line) => Some(String::from_utf8_lossy(line).into_owned()),
-            _ => None,
-        };
-        Ok(self.0.next(take).await?)
-    }
-}
-
-/// Open terminals by id.
-type ById<T> = BTreeMap<String, T>;

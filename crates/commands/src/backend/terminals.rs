@@ -1,5 +1,7 @@
 //! Commands that an agent runs through us.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
@@ -13,12 +15,16 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::Command;
 use tokio::sync::{mpsc, watch};
 
+use super::Done;
 use super::files::Folders;
-use super::{ById, Done};
 
-/// The commands of a session.
+/// The commands of a session, which end with it.
 #[derive(Debug, Default)]
-pub(super) struct Terminals(ById<Terminal>);
+pub(super) struct Terminals {
+    by_id: BTreeMap<String, Terminal>,
+    /// Variables of all of them.
+    pub(super) variables: Vec<(OsString, OsString)>,
+}
 
 #[derive(Debug)]
 struct Terminal {
@@ -46,7 +52,7 @@ impl Terminals {
         folders: &Folders,
         done: &mpsc::Sender<Done>,
     ) -> Answer {
-        match request {
+        let (id, result) = match request {
             TerminalRequest::Create { id, terminal, command, args, env, cwd, output_bytes } => {
                 let limit = output_bytes.and_then(|bytes| usize::try_from(bytes).ok());
                 let limit = limit.map_or(TERMINAL_BYTES_MAX, |limit| limit.min(TERMINAL_BYTES_MAX));
@@ -54,15 +60,12 @@ impl Terminals {
                     cwd.as_deref().map_or_else(|| Ok(folders.first().to_owned()), |cwd| folders.folder(cwd));
                 let created = folder.and_then(|folder| self.create(&command, &args, env, folder, limit));
                 let result = created.map(|created| {
-                    self.0.insert(terminal.clone(), created);
+                    self.by_id.insert(terminal.clone(), created);
                     json!({"terminalId": terminal})
                 });
-                Some((id, result))
+                (id, result)
             }
-            TerminalRequest::Output(id, terminal) => {
-                let result = self.get(&terminal).map(Terminal::output);
-                Some((id, result))
-            }
+            TerminalRequest::Output(id, terminal) => (id, self.get(&terminal).map(Terminal::output)),
             TerminalRequest::WaitForExit(id, terminal) => match self.get(&terminal) {
                 Ok(terminal) => {
                     let (mut exit, done) = (terminal.exit.clone(), done.clone());
@@ -71,31 +74,23 @@ impl Terminals {
                         let status = status.unwrap_or_else(|| json!({"exitCode": null, "signal": "KILL"}));
                         drop(done.send(Done::Answer(id, Ok(status))).await);
                     }));
-                    None
+                    return None;
                 }
-                Err(error) => Some((id, Err(error))),
+                Err(error) => (id, Err(error)),
             },
-            TerminalRequest::Kill(id, terminal) => {
-                let result = self.get(&terminal).map(|terminal| {
-                    terminal.kill();
-                    json!({})
-                });
-                Some((id, result))
-            }
+            TerminalRequest::Kill(id, terminal) => (id, self.get(&terminal).map(Terminal::kill)),
             TerminalRequest::Release(id, terminal) => {
-                let result = self.get(&terminal).map(|terminal| {
-                    terminal.kill();
-                    json!({})
-                });
-                self.0.remove(&terminal);
-                Some((id, result))
+                let result = self.get(&terminal).map(Terminal::kill);
+                self.by_id.remove(&terminal);
+                (id, result)
             }
-        }
+        };
+        Some((id, result))
     }
 
     fn get(&self, terminal: &str) -> Result<&Terminal, RpcError> {
         let message = || format!("There is no terminal `{terminal}`");
-        self.0.get(terminal).ok_or_else(|| RpcError::new(RpcError::NOT_FOUND, message(), ""))
+        self.by_id.get(terminal).ok_or_else(|| RpcError::new(RpcError::NOT_FOUND, message(), ""))
     }
 
     fn create(
@@ -107,19 +102,13 @@ impl Terminals {
         limit: usize,
     ) -> Result<Terminal, RpcError> {
         let refused = |message: String| RpcError::new(RpcError::INVALID_REQUEST, message, "");
-        if self.0.len() >= TERMINALS_MAX {
+        if self.by_id.len() >= TERMINALS_MAX {
             return Err(refused(format!("More than {TERMINALS_MAX} terminals are open")));
         }
-        let mut process = if args.is_empty() {
-            let mut shell = Command::new("/bin/sh");
-            shell.args(["-c", command]);
-            shell
-        } else {
-            let mut process = Command::new(command);
-            process.args(args);
-            process
-        };
-        process.envs(env).current_dir(folder);
+        let shell = ["-c".to_owned(), command.to_owned()];
+        let (program, args) = if args.is_empty() { ("/bin/sh", &shell[..]) } else { (command, args) };
+        let mut process = Command::new(program);
+        process.args(args).env_clear().envs(self.variables.iter().cloned()).envs(env).current_dir(folder);
         process.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         #[cfg(unix)]
         process.process_group(0);
@@ -144,12 +133,12 @@ impl Terminals {
         }));
         Ok(Terminal { group, output, exit })
     }
+}
 
-    /// Ends all commands, with their children.
-    pub(super) fn end_all(&mut self) {
-        for terminal in std::mem::take(&mut self.0).into_values() {
-            terminal.kill();
-        }
+/// Ends all commands, with their children.
+impl Drop for Terminals {
+    fn drop(&mut self) {
+        self.by_id.values().for_each(|terminal| drop(terminal.kill()));
     }
 }
 
@@ -166,10 +155,12 @@ impl Terminal {
         answer
     }
 
-    fn kill(&self) {
+    /// Ends the command. Returns the answer to the request.
+    fn kill(&self) -> Value {
         if let Some(group) = self.group.filter(|_| self.exit.borrow().is_none()) {
             kill_group(group);
         }
+        json!({})
     }
 }
 

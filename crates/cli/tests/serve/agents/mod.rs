@@ -1,5 +1,6 @@
 //! Agents other than Claude Code on a server: a scripted one, in the Agent Client Protocol.
 
+mod kills;
 mod modes;
 mod options;
 mod past;
@@ -77,6 +78,14 @@ late = [{ text = "too late" }]
 "#;
 
 const TURN: &str = "[[turn]]\nsteps = [{ text = \"Hello.\" }]\n";
+
+/// Without hosts, and with them.
+const LEASES: [&str; 2] = ["0", "60"];
+
+fn stop(server: &Running, key: &str) {
+    let stopped = server.ask("POST", &format!("/v1/sessions/{key}/stop"), Some(&json!({})));
+    assert!(stopped.status < 300, "{stopped:?}");
+}
 
 /// A server with the scripted agent.
 fn serve(machine: &Machine, lease: &str) -> Running {
@@ -215,8 +224,14 @@ fn permission_requests_of_another_agent_are_answered_like_those_of_claude_code()
 
 #[test]
 fn files_are_written_after_a_request_and_read_inside_of_the_folder_only() {
+    for lease in LEASES {
+        files_are_served(lease);
+    }
+}
+
+fn files_are_served(lease: &str) {
     let machine = Machine::new();
-    let server = serve(&machine, "0");
+    let server = serve(&machine, lease);
     let key = start(&server, &machine, "write");
     let ask = pending(&server);
     assert_eq!(ask["request"]["level"], "Write");
@@ -230,24 +245,32 @@ fn files_are_written_after_a_request_and_read_inside_of_the_folder_only() {
         events.contains("is not a file below the folders of the session") && !events.contains("root:x"),
         "{events}"
     );
+    stop(&server, &key);
 }
 
 #[test]
 fn commands_of_another_agent_end_with_the_session() {
+    for lease in LEASES {
+        commands_end(lease);
+    }
+}
+
+fn commands_end(lease: &str) {
     let machine = Machine::new();
-    let server = serve(&machine, "0");
+    let server = serve(&machine, lease);
     let key = start(&server, &machine, "command");
     let ask = pending(&server);
     assert_eq!(ask["request"]["target"], "echo out; sleep 300");
     decide(&server, &ask, "allow");
-    let runs = || {
+    let runs = |command: &str| {
         crate::serve::machine::children(server.child.id()).into_iter().find(|pid| {
             fs::read_to_string(format!("/proc/{pid}/cmdline"))
-                .is_ok_and(|line| line.starts_with("sleep\x00300"))
+                .is_ok_and(|line| line.replace('\0', " ").contains(command))
         })
     };
-    let sleeping = until("the command runs", runs);
-    assert!(server.ask("POST", &format!("/v1/sessions/{key}/stop"), Some(&json!({}))).status < 300);
+    let sleeping = until("the command runs", || runs("sleep 300 "));
+    assert_eq!(runs("tidings backend ").is_some(), lease == "0", "in a host the adapter is no process");
+    stop(&server, &key);
     until("the command is gone", || {
         (!std::path::Path::new(&format!("/proc/{sleeping}")).exists()).then_some(())
     });
@@ -255,8 +278,14 @@ fn commands_of_another_agent_end_with_the_session() {
 
 #[test]
 fn an_agent_that_dies_is_started_again_and_continues() {
+    for lease in LEASES {
+        dies_and_continues(lease);
+    }
+}
+
+fn dies_and_continues(lease: &str) {
     let machine = Machine::new();
-    let server = serve(&machine, "0");
+    let server = serve(&machine, lease);
     let key = start(&server, &machine, "die");
     let failed = until("the failure", || {
         let session = session(&server, &key);
@@ -278,6 +307,7 @@ fn an_agent_that_dies_is_started_again_and_continues() {
         (session["last_line"] == "Hello, greet!").then_some(session)
     });
     assert_eq!(session["cli_session_ids"], json!([own]), "the same session of the agent");
+    stop(&server, &key);
 }
 
 #[test]
@@ -344,8 +374,7 @@ fn a_session_with_another_agent_survives_its_server() {
     decide(&server, &after, "allow");
     let session = turns(&server, &key, 1);
     assert!(session["last_line"].as_str().unwrap().contains(r#""optionId":"yes""#), "{session}");
-    let stopped = server.ask("POST", &format!("/v1/sessions/{key}/stop"), Some(&json!({})));
-    assert!(stopped.status < 300, "{stopped:?}");
+    stop(&server, &key);
 }
 
 #[test]
