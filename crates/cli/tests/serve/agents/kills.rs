@@ -5,11 +5,19 @@ use serde_json::Value;
 use super::{serve_script, start, stop, turns};
 use crate::serve::machine::{Machine, Running, until};
 
-const CHUNKS: u32 = 300;
+pub(super) const CHUNKS: u32 = 300;
 const KILLS: u32 = 5;
 
+/// A script that tells this many numbers, and its text.
+pub(super) fn numbers(count: u32) -> (String, String) {
+    let chunk = |number: u32| format!("{number} ");
+    let steps = (0..count).map(|number| format!("{{ text = \"{}\" }}, {{ pause_ms = 30 }}", chunk(number)));
+    let script = format!("[[turn]]\nsteps = [{}]\n", steps.collect::<Vec<_>>().join(", "));
+    (script, (0..count).map(chunk).collect())
+}
+
 /// The text so far, and the numbers of all events.
-fn stored(server: &Running, key: &str) -> (String, Vec<u64>) {
+pub(super) fn stored(server: &Running, key: &str) -> (String, Vec<u64>) {
     let history = server.ask("GET", &format!("/v1/sessions/{key}/history?limit=500"), None).json();
     let items: Vec<Value> = history["items"].as_array().cloned().unwrap_or_default();
     let text = items.iter().filter_map(|item| item["event"]["TextChunk"]["text"].as_str()).collect();
@@ -19,10 +27,7 @@ fn stored(server: &Running, key: &str) -> (String, Vec<u64>) {
 /// P3: the offsets of a host count what its filter has put out, so that none of it is lost or stored twice.
 #[test]
 fn promise_3_what_another_agent_writes_is_stored_once_although_its_server_is_killed() {
-    let chunk = |number: u32| format!("{number} ");
-    let steps = (0..CHUNKS).map(|number| format!("{{ text = \"{}\" }}, {{ pause_ms = 30 }}", chunk(number)));
-    let script = format!("[[turn]]\nsteps = [{}]\n", steps.collect::<Vec<_>>().join(", "));
-    let whole: String = (0..CHUNKS).map(chunk).collect();
+    let (script, whole) = numbers(CHUNKS);
     let machine = Machine::new();
     let mut server = serve_script(&machine, "60", &script);
     let key = start(&server, &machine, "tell");

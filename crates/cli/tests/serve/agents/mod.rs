@@ -1,5 +1,7 @@
 //! Agents other than Claude Code on a server: a scripted one, in the Agent Client Protocol.
 
+#[cfg(target_os = "linux")]
+mod full_disk;
 mod kills;
 mod modes;
 mod options;
