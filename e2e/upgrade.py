@@ -1,7 +1,8 @@
 """A server is replaced twice while many agents write: killed once, and stopped once. No agent may be affected.
 
-`AGENTS=n` sets the number of agents. `OLD_TIDINGS=path` names a program of an earlier version, which is the first server.
-They are stand-ins, so that a small machine can run many.
+`AGENTS=n` sets the number of agents; one more is of another kind, and speaks the Agent Client Protocol.
+`OLD_TIDINGS=path` names a program of an earlier version, which is the first server: its hosts have the adapter of that
+agent as a process of its own. The agents are stand-ins, so that a small machine can run many.
 """
 
 from __future__ import annotations
@@ -24,20 +25,21 @@ NAME = "upgrade"
 AGENTS = 5
 LEASE_SECONDS = 120
 GONE_SECONDS_MAX = 10
-CHUNK_CHARS = 8
+CHUNK_CHARS, CHUNK_MS = 8, 60
+ANOTHER_KIND = "sample"
 # In addition to the time for starting all of them.
 CHUNKS_AT_LEAST, CHUNKS_PER_AGENT = 50, 8
 
 
 def play(programs: Programs, root: Path) -> tuple[list[str], str]:
     """Returns the problems, and a summary."""
-    count = int(os.environ.get("AGENTS", AGENTS))
+    count = int(os.environ.get("AGENTS", AGENTS)) + 1
     place = Place.make(programs, root, NAME)
     chunks = CHUNKS_AT_LEAST + CHUNKS_PER_AGENT * count
     text = "".join(f"{number:7} " for number in range(chunks)).strip()
-    program = _stand_in(place, text)
+    program, config = stand_in(place, text), another_kind(place, text)
     problems: list[str] = []
-    flags = ("", LEASE_SECONDS, program, "--live-max", str(count))
+    flags = ("", LEASE_SECONDS, program, "--live-max", str(count), "--config", str(config))
     start, old = partial(Server, place, *flags), programs.old
     first = replace(place, programs=replace(programs, tidings=old)) if old else place
     server = Server(first, *flags)
@@ -45,8 +47,9 @@ def play(programs: Programs, root: Path) -> tuple[list[str], str]:
         crowd = Crowd(place, server.web, count)
         crowd.until(lambda seen: any("TextChunk" in each["event"] for each in seen))
         agents = _agents(place)
-        if len(agents) != count:
-            problems.append(f"{len(agents)} agents run, not {count}")
+        # A host of this version has the adapter in itself.
+        if len(agents) != count + bool(old):
+            problems.append(f"{len(agents)} agents and adapters run, not {count + bool(old)}")
         refusal = _second(start())
         said = []
         for how in ("kill -9", "SIGTERM"):
@@ -89,8 +92,9 @@ class Crowd:
         self.first: dict[str, str] = {}
         self.seen: dict[str, list[dict[str, Any]]] = {}
         self.wrong: list[str] = []
-        for _ in range(count):
-            status, session = web.call("POST", "/v1/sessions", {"cwd": str(place.project), "prompt": "tell"})
+        for number in range(count):
+            new = {"cwd": str(place.project), "prompt": "tell"} | ({} if number else {"backend": ANOTHER_KIND})
+            status, session = web.call("POST", "/v1/sessions", new)
             if status != 201:
                 raise RuntimeError(f"no session: {status} {session}")
             self.seen[session["key"]] = []
@@ -156,15 +160,29 @@ class Crowd:
         return problems
 
 
-def _stand_in(place: Place, text: str) -> Path:
+def stand_in(place: Place, text: str) -> Path:
     """A program in place of `claude` that streams this text."""
     script, program = place.root / "story.toml", place.root / "claude"
-    pace = f"pace = {{ chunk_chars = {CHUNK_CHARS}, chunk_delay_ms = 60 }}"
-    script.write_text(f"[[turn]]\ntext = {json.dumps(text)}\n{pace}\n")
+    pace = f"pace = {{ chunk_chars = {CHUNK_CHARS}, chunk_delay_ms = {CHUNK_MS} }}"
+    script.write_text(f"[[turn]]\nrepeat = true\ntext = {json.dumps(text)}\n{pace}\n")
     words = f"'{place.programs.tidings}' rehearse agent --script '{script}' --config-dir '{place.config}'"
     program.write_text(f'#!/bin/sh\nexec {words} -- "$@"\n')
     program.chmod(0o755)
     return program
+
+
+def another_kind(place: Place, text: str) -> Path:
+    """A configuration of the server with an agent of another kind, a program that streams this text."""
+    script, config = place.root / "another" / "story.toml", place.root / "serve.toml"
+    script.parent.mkdir()
+    chunks = [text[at:at + CHUNK_CHARS] for at in range(0, len(text), CHUNK_CHARS)]
+    steps = ", ".join(f"{{ text = {json.dumps(chunk)} }}, {{ pause_ms = {CHUNK_MS} }}" for chunk in chunks)
+    script.write_text(f"[[turn]]\nwhen = \"tell\"\nsteps = [{steps}]\n")
+    args = ["rehearse", "acp", "--script", str(script)]
+    agent = {"name": ANOTHER_KIND, "command": str(place.programs.tidings), "args": args}
+    config.write_text("\n".join(["[[agent]]", *(f"{key} = {json.dumps(value)}" for key, value in agent.items())]))
+    place.hand_over()
+    return config
 
 
 def _second(second: Server) -> list[str]:
@@ -186,6 +204,6 @@ def _agents(place: Place) -> set[int]:
             line = (folder / "cmdline").read_bytes()
         except OSError:
             continue
-        if str(place.root / "story.toml").encode() in line:
+        if any(str(place.root / name).encode() in line for name in ("story.toml", "another/story.toml")):
             found.add(int(folder.name))
     return found
