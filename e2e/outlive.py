@@ -85,7 +85,7 @@ def _session(programs: Programs, root: Path, turns: list[str], chance: random.Ra
     script = place.root / "script.toml"
     script.write_text(place.fill("".join(turns)))
     with Api(programs, script, place.root / "api.ndjson") as api:
-        run = Run(place, api.url, chance)
+        run = Run(place, api.url, chance, allowed_tools=["Bash"])
         try:
             yield run
             run.stop()
@@ -147,13 +147,13 @@ def _stopped(run: Run, who: str) -> float:
 class Run:
     """One session, and a sequence of servers for it."""
 
-    def __init__(self, place: Place, base_url: str, chance: random.Random) -> None:
+    def __init__(self, place: Place, base_url: str, chance: random.Random, **settings: Any) -> None:
         self.place, self.base_url, self.chance = place, base_url, chance
         self.kills: Counter[str] = Counter()
         self.problems: list[str] = []
         self.is_cut_short = False
         self.server = self._start()
-        new = {"cwd": str(place.project), "allowed_tools": ["Bash"]}
+        new = {"cwd": str(place.project)} | settings
         status, session = self.server.web.call("POST", "/v1/sessions", new)
         if status != 201:
             raise RuntimeError(f"no session: {status} {session}")
@@ -229,7 +229,7 @@ class Run:
 
     def signal(self, who: str, number: int, wanted: Callable[[dict[str, Any]], Any]) -> float:
         """Sends a signal to the agent or to its host; returns the time until the wanted state was shown."""
-        found = self._agents() if who == "agent" else self._hosts()
+        found = self._agents() if who == "agent" else self.hosts()
         if len(found) != 1:
             raise RuntimeError(f"{len(found)} processes could be the {who}")
         began = time.monotonic()
@@ -276,12 +276,12 @@ class Run:
             time.sleep(0.1)
         self.problems += [f"process {pid} ({line}) is still running" for pid, line in left.items()]
 
-    def _hosts(self) -> list[int]:
+    def hosts(self) -> list[int]:
         return [pid for pid, line in self._processes().items() if " host " in line]
 
     def _agents(self) -> list[int]:
         """The CLI under its host. Its child processes look like itself for a moment."""
-        hosts = self._hosts()
+        hosts = self.hosts()
         program = str(self.place.programs.claude)
         found = [pid for pid, line in self._processes().items() if line.startswith(program)]
         return [pid for pid in found if _parent(pid) in hosts]

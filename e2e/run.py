@@ -32,6 +32,7 @@ import agents  # noqa: E402
 import damage  # noqa: E402
 import fleet  # noqa: E402
 import outlive  # noqa: E402
+import outlive_hosts  # noqa: E402
 import parity  # noqa: E402
 import readme  # noqa: E402
 import run_command  # noqa: E402
@@ -79,6 +80,7 @@ EXTRA = (
     Extra(run_command.NAME, "cli×api", run_command.problems_of, is_quick=False),
     Extra(agents.NAME, "cli×api", agents.play),
     Extra(outlive.NAME, "cli×api", outlive.play),
+    Extra(outlive_hosts.NAME, "cli×api", outlive_hosts.play),
     Extra("sessions-made", "sessions", sessions.problems_of_made, is_quick=False),
     Extra(sessions_repair.NAME, "cli×api", sessions_repair.problems_of),
     Extra(take_over.NAME, "cli×api", take_over.play),

@@ -4,7 +4,7 @@
 # SESSIONS=n, CASES=n, SOCKETS=n, KILLS=n, AGENTS=n, RACES=n, TAKE_OVERS=n, STUCK=n, MIB=n, CLIENTS=n, SUBSCRIBERS=n, ROUNDS=n, SECONDS_OF_FAULTS=n and TIMES=n set sizes, SEED=n the random seed; a failure prints its seed.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-all_parts=(sessions resume kill damage hosts outlive outlive-cli upgrade terminal take-over oldest agents fleet readme stuck load answers cases recipes properties)
+all_parts=(sessions resume kill damage hosts outlive outlive-cli outlive-hosts upgrade terminal take-over oldest agents fleet readme stuck load answers cases recipes properties)
 [ -z "${SEED:-}" ] || export TIDINGS_SOAK_SEED=$SEED
 
 # A thousand sessions that end at inconvenient moments; fails if a process, a task or an open file is left over.
@@ -55,6 +55,13 @@ soak_outlive-cli() {
     e2e/install.sh
     cargo build -p tidings-cli -p tidings-e2e-driver
     KILLS=${KILLS:-1000} python3 e2e/run.py --only outlive --column 'cli×api'
+}
+
+# Servers, agent hosts and both, killed at random moments, for each kind of host.
+soak_outlive-hosts() {
+    e2e/install.sh
+    cargo build -p tidings-cli -p tidings-e2e-driver
+    KILLS=${KILLS:-300} python3 e2e/run.py --only outlive-hosts --column 'cli×api'
 }
 
 # A server is replaced while fifty agents work.

@@ -52,6 +52,12 @@ class Watcher:
         """The next event of this name."""
         return self.until(lambda event: name in event)[name]
 
+    def catch_up(self, cursor: str) -> None:
+        """Reads all events up to a cursor; `until` continues after them."""
+        while int(self.after.split(":")[1]) < int(cursor.split(":")[1]):
+            self._take(next(self._events))
+        self._looked_at = len(self.seen)
+
     def drain(self) -> None:
         """Reads the events that a killed server had sent."""
         try:
