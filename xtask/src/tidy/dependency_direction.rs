@@ -13,6 +13,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("tidings-agent", &["tidings", "tidings-protocol", "tidings-transcript"]),
     ("tidings-acp", &["tidings-api", "tidings-protocol"]),
     ("tidings-fleet", &["tidings-base"]),
+    ("tidings-remote", &["tidings-api", "tidings-base", "tidings-protocol"]),
     ("tidings-journal", &["tidings-base", "tidings-protocol"]),
     (
         "tidings-sessions",
@@ -69,6 +70,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "tidings-commands",
             "tidings-journal",
             "tidings-protocol",
+            "tidings-remote",
             "tidings-sessions",
             "tidings-transcript",
         ],
@@ -80,6 +82,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
 
 /// The stand-ins, which any crate may use in its tests.
 const FOR_TESTS: &str = "tidings-rehearsal";
+
+/// Crates whose tests run another crate of this workspace, which they do not contain: the client of the server
+/// is tested with the server.
+const IN_TESTS: &[(&str, &[&str])] = &[(
+    "tidings-remote",
+    &["tidings", "tidings-agent", "tidings-bridge", "tidings-journal", "tidings-sessions"],
+)];
 
 pub(crate) fn check(graph: &Graph) -> Vec<Finding> {
     let names: Vec<&str> = graph.members().map(|(package, _)| package.name.as_str()).collect();
@@ -95,7 +104,9 @@ fn judge(package: &Package, manifest: &Manifest, members: &[&str]) -> Vec<Findin
     };
     let wrong = package.declared.iter().filter(|used| {
         let ours = members.contains(&used.name.as_str()) && used.name != package.name;
-        let fine = allowed.contains(&used.name.as_str()) || (used.dev && used.name == FOR_TESTS);
+        let in_tests = IN_TESTS.iter().filter(|(name, _)| *name == package.name).flat_map(|(_, used)| *used);
+        let for_tests = used.name == FOR_TESTS || in_tests.into_iter().any(|name| *name == used.name);
+        let fine = allowed.contains(&used.name.as_str()) || (used.dev && for_tests);
         ours && !fine
     });
     let finding = |used: &crate::graph::Dependency| {
@@ -153,5 +164,10 @@ mod tests {
         assert_eq!(problems(vec![client, rehearsal(), protocol()]), [""; 0]);
         let client = member("tidings", &["tidings-rehearsal"], &[]);
         assert_eq!(problems(vec![client, rehearsal(), protocol()]).len(), 1);
+        let bridge = || member("tidings-bridge", &[], &[]);
+        let remote = member("tidings-remote", &[], &["tidings-bridge"]);
+        assert_eq!(problems(vec![remote, bridge()]), [""; 0]);
+        let remote = member("tidings-remote", &["tidings-bridge"], &[]);
+        assert_eq!(problems(vec![remote, bridge()]).len(), 1);
     }
 }
