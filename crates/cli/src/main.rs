@@ -231,10 +231,12 @@ fn main() -> ExitCode {
 
 /// Code and hint of an error of the server, or of one that a server has sent.
 fn server_error(error: &anyhow::Error) -> Option<ErrorDetails<'_>> {
-    let error = error.downcast_ref::<tidings_sessions::Error>()?;
-    let code = match error.code() {
+    let remote = error.downcast_ref::<tidings_remote::Error>().map(|error| (error.code(), error.hint()));
+    let local = || error.downcast_ref::<tidings_sessions::Error>().map(|error| (error.code(), error.hint()));
+    let (code, hint) = remote.or_else(local)?;
+    let code = match code {
         Code::Invalid => CannotRun::USAGE,
         code => code.as_str(),
     };
-    Some(ErrorDetails { code, hint: error.hint() })
+    Some(ErrorDetails { code, hint })
 }

@@ -5,7 +5,6 @@ mod files;
 #[cfg(unix)]
 mod local;
 mod past;
-mod stream;
 
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
@@ -13,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde::Serialize;
-use tidings_api::{Completions, ServerPhase, SessionView, Snapshot};
+use tidings_api::{ServerPhase, SessionView, Snapshot};
 use tidings_commands::console::{AnswerText, Console, UserAction, can_type, view};
 use tidings_commands::error::Exit;
 use tidings_commands::output::{Output, printable};
@@ -21,14 +20,13 @@ use tidings_commands::session_label::label;
 use tidings_commands::signals::{Signal, Signals, signals};
 use tidings_commands::terminal::{CtrlC, Diffs, Line, SlashCommand, Style, Thoughts, TurnStart};
 use tidings_protocol::ui::{SessionPhase, UiMessage};
-use tokio::sync::mpsc::Receiver;
+use tidings_remote::{Answering, RemoteServer, RemoteSession, SessionEvent, SessionEvents, SessionUpdate};
 
 use self::answers::Answers;
 use self::files::FileSearch;
 use self::past::{Extent, PastEvent};
-use self::stream::{Stream, StreamUpdate};
 use super::session_lookup;
-use crate::commands::remote::{Remote, RemoteArgs};
+use crate::commands::remote::RemoteArgs;
 
 /// Watch a session of the server and answer its requests
 #[derive(Debug, Args)]
@@ -71,7 +69,7 @@ one text are one event, and `cursor` is null for all of them but the last.";
 
 /// Number of past events shown first. With `--wait` the turn is shown from its beginning, as far as the
 /// snapshot goes back.
-const FIRST_EVENTS: usize = 80;
+const FIRST_EVENTS: u64 = 80;
 
 /// Interval between redraws of the terminal.
 const FRAME: Duration = Duration::from_millis(100);
@@ -107,9 +105,8 @@ impl AttachArgs {
         runtime.block_on(async {
             let remote = self.remote.remote()?;
             let session = session_lookup::session(&remote, &name).await?;
-            let limit = if self.wait { String::new() } else { format!("?limit={FIRST_EVENTS}") };
-            let path = format!("/v1/sessions/{}/snapshot{limit}", session.handle);
-            let mut snapshot: Snapshot = remote.get(&path).await?;
+            let limit = (!self.wait).then_some(FIRST_EVENTS);
+            let mut snapshot = remote.session(session.handle).snapshot(limit).await?;
             let events = past::decode(&mut snapshot);
             let is_over = self.wait && !is_busy(&snapshot.session, past::is_between_turns(&events));
             let extent = match (self.wait, is_over) {
@@ -129,7 +126,7 @@ impl AttachArgs {
     /// Prints events as JSON lines.
     async fn lines(
         &self,
-        remote: &Remote,
+        remote: &RemoteServer,
         snapshot: &Snapshot,
         past: &[PastEvent],
         is_over: bool,
@@ -149,16 +146,17 @@ impl AttachArgs {
             return Ok(ended(session, last));
         }
         // A script may answer requests with other commands, unless it only waits.
-        let cursor = snapshot.cursor.clone();
-        let mut stream = Stream::new(remote.clone(), session.handle, cursor, !self.wait).start();
+        let answering = if self.wait { Answering::Absent } else { Answering::Present };
+        let events = remote.session(session.handle).events(Some(snapshot.cursor.clone()));
+        let mut events = events.answering(answering);
         let mut signal = std::pin::pin!(signals()?);
         loop {
             let update = tokio::select! {
                 () = &mut signal => return Ok(Exit::Success),
-                update = stream.recv() => update.unwrap_or(Ok(StreamUpdate::Deleted))?,
+                update = events.next() => update?,
             };
             match update {
-                StreamUpdate::Event { cursor, json } => {
+                Some(SessionUpdate::Event(SessionEvent { cursor, json, .. })) => {
                     let event = serde_json::value::RawValue::from_string(json)?;
                     EventLine { session: &session.key, cursor: Some(&cursor), event: &event }.print(out)?;
                     out.flush()?;
@@ -167,15 +165,15 @@ impl AttachArgs {
                         return Ok(exit);
                     }
                 }
-                StreamUpdate::Deleted => return Ok(Exit::Success),
-                StreamUpdate::Disconnected(_) | StreamUpdate::Reconnected => {}
+                Some(_) => {}
+                None => return Ok(Exit::Success),
             }
         }
     }
 
     async fn watch(
         &self,
-        remote: &Remote,
+        remote: &RemoteServer,
         snapshot: Snapshot,
         past: &[PastEvent],
         is_over: bool,
@@ -184,7 +182,9 @@ impl AttachArgs {
         let diffs = if self.diff { Diffs::Shown } else { Diffs::Hidden };
         let thoughts = if self.verbose { Thoughts::Shown } else { Thoughts::Hidden };
         let mut console = Console::new(view(AnswerText::Shown, diffs, thoughts, out));
-        let mut answers = Answers::new(remote.clone(), snapshot.session.handle);
+        let handle = snapshot.session.handle;
+        let session = remote.session(handle);
+        let mut answers = Answers::new(session.clone(), handle);
         let types = is_interactive() && !is_over && !self.wait;
         console.view.ctrl_c(if types { CtrlC::InterruptsThenDetaches } else { CtrlC::Detaches });
         // Opened before the text that invites to type: what is typed from now on is a key, and not echoed.
@@ -192,7 +192,7 @@ impl AttachArgs {
             console.open_keyboard()?;
         }
         if types {
-            let commands = commands(remote, snapshot.session.handle).await;
+            let commands = commands(&session).await;
             let folder = Path::new(&snapshot.session.cwd);
             console.add_input(folder, remote.is_local().then_some(folder), commands);
         }
@@ -213,10 +213,9 @@ impl AttachArgs {
         if snapshot.session.state == ServerPhase::NeedsYou && !is_interactive() {
             console.view.note(pending_note(snapshot.session.handle))?;
         }
-        let handle = snapshot.session.handle;
-        let stream = Stream::new(remote.clone(), handle, snapshot.cursor, is_interactive()).start();
-        let files = FileSearch::new(remote.clone(), handle);
-        let exit = self.follow(&mut console, &mut answers, files, stream, last).await;
+        let answering = if is_interactive() { Answering::Present } else { Answering::Absent };
+        let events = session.events(Some(snapshot.cursor)).answering(answering);
+        let exit = self.follow(&mut console, &mut answers, FileSearch::new(session), events, last).await;
         console.view.finish()?;
         exit
     }
@@ -226,14 +225,14 @@ impl AttachArgs {
         console: &mut Console,
         answers: &mut Answers,
         mut files: FileSearch,
-        mut stream: Receiver<anyhow::Result<StreamUpdate>>,
+        mut events: SessionEvents,
         mut last: Exit,
     ) -> anyhow::Result<Exit> {
         let is_interactive = console.has_keyboard();
         let mut signals = Signals::catch()?;
         let mut ticks = tokio::time::interval(FRAME);
         let redraws = console.view.screen().is_interactive();
-        let mut is_interrupted = false;
+        let (mut is_interrupted, mut is_lost) = (false, false);
         loop {
             if let Some(query) = console.view.input().and_then(|input| input.remote_query()) {
                 files.search(query);
@@ -267,10 +266,10 @@ impl AttachArgs {
                 Some(error) = answers.next_error() => {
                     console.view.note(Line::styled(&format!("  ✗ {error}"), Style::RED))?;
                 }
-                update = stream.recv() => match update.unwrap_or(Ok(StreamUpdate::Deleted))? {
-                    StreamUpdate::Event { json, .. } => {
+                update = events.next() => match update? {
+                    Some(SessionUpdate::Event(event)) => {
                         // Events that only newer servers send are skipped.
-                        let Ok(event) = serde_json::from_str::<UiMessage>(&json) else { continue };
+                        let Some(event) = event.decode() else { continue };
                         answers.observe(&event);
                         let now = Instant::now();
                         console.view.show(&event, TurnStart::At(now), now)?;
@@ -282,11 +281,16 @@ impl AttachArgs {
                             return Ok(exit);
                         }
                     }
-                    StreamUpdate::Disconnected(why) => {
+                    Some(SessionUpdate::Lost(why)) => {
+                        is_lost = true;
                         console.view.note(Line::styled(&format!("• disconnected: {why}"), Style::YELLOW))?;
                     }
-                    StreamUpdate::Reconnected => console.view.note(Line::styled("• reconnected", Style::DIM))?,
-                    StreamUpdate::Deleted => {
+                    Some(_) => {
+                        if std::mem::take(&mut is_lost) {
+                            console.view.note(Line::styled("• reconnected", Style::DIM))?;
+                        }
+                    }
+                    None => {
                         console.view.note(Line::styled("• the session was deleted", Style::YELLOW))?;
                         return Ok(Exit::Success);
                     }
@@ -346,8 +350,8 @@ fn pending_note(handle: i64) -> Line {
 }
 
 /// Slash commands of a session; none if the server does not know them yet.
-async fn commands(remote: &Remote, handle: i64) -> Vec<SlashCommand> {
-    let found = remote.get::<Completions>(&format!("/v1/sessions/{handle}/commands")).await;
+async fn commands(session: &RemoteSession) -> Vec<SlashCommand> {
+    let found = session.slash_commands().await;
     let names = found.map(|found| found.items).unwrap_or_default().into_iter();
     names.map(|name| SlashCommand { name, description: String::new() }).collect()
 }

@@ -4,14 +4,13 @@ mod line;
 
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use reqwest::{Method, Response};
 use serde::Serialize;
 use tidings_commands::error::{CannotRun, Exit};
 use tidings_commands::output::Output;
 use tidings_journal::{AUDIT_START, AuditKey, verify_audit, verify_sealed_audit};
+use tidings_remote::RemoteBody;
 use tokio::runtime::Runtime;
 
 use crate::commands::remote::RemoteArgs;
@@ -208,7 +207,7 @@ fn proof_summary(lines: u64, sealed: u64, has_key: bool) -> String {
 /// Audit log of a server, streamed, since it may not fit into memory.
 struct AuditLog {
     runtime: Runtime,
-    response: Response,
+    body: RemoteBody,
     part: Cursor<Vec<u8>>,
 }
 
@@ -216,16 +215,15 @@ impl AuditLog {
     fn open(remote: &RemoteArgs) -> anyhow::Result<BufReader<AuditLog>> {
         let remote = remote.remote()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let request = remote.request(Method::GET, "/v1/audit").timeout(Duration::MAX);
-        let response = runtime.block_on(remote.send(request))?;
-        Ok(BufReader::new(AuditLog { runtime, response, part: Cursor::default() }))
+        let body = runtime.block_on(remote.read("/v1/audit"))?;
+        Ok(BufReader::new(AuditLog { runtime, body, part: Cursor::default() }))
     }
 }
 
 impl Read for AuditLog {
     fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
         if self.part.fill_buf()?.is_empty() {
-            let next = self.runtime.block_on(self.response.chunk()).map_err(std::io::Error::other)?;
+            let next = self.runtime.block_on(self.body.chunk()).map_err(std::io::Error::other)?;
             self.part = Cursor::new(next.map_or_else(Vec::new, |part| part.to_vec()));
         }
         self.part.read(into)

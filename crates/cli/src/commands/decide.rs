@@ -11,10 +11,10 @@ use tidings_commands::human;
 use tidings_commands::output::{Output, printable};
 use tidings_commands::session_label::{WithSession, label};
 use tidings_commands::terminal::ask::PermissionAsk;
-use uuid::Uuid;
+use tidings_remote::{RemoteServer, segment};
 
 use super::session_lookup;
-use crate::commands::remote::{Remote, RemoteArgs};
+use crate::commands::remote::RemoteArgs;
 
 /// Approve a pending permission request of a session
 #[derive(Debug, Args)]
@@ -102,7 +102,7 @@ impl ApproveArgs {
             (_, true) => PermissionScope::Always,
             _ => PermissionScope::Once,
         };
-        let mut answer = answer(Choice::Allow);
+        let mut answer = PermissionAnswer::new(Choice::Allow);
         answer.scope = scope;
         self.request.decide(answer, if self.yes { Confirmation::Skip } else { Confirmation::Ask }, out)
     }
@@ -114,7 +114,7 @@ impl DenyArgs {
     }
 
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
-        let mut answer = answer(Choice::Deny);
+        let mut answer = PermissionAnswer::new(Choice::Deny);
         answer.message.clone_from(&self.reason);
         answer.interrupt = self.interrupt;
         // A denial does no harm: the agent can ask again.
@@ -166,7 +166,7 @@ impl RequestArgs {
         answer.digest.clone_from(&permission.details.digest);
         let path =
             format!("/v1/sessions/{}/permissions/{}", permission.handle, segment(&permission.tool_use_id));
-        let result: AnswerResult = runtime.block_on(remote.post(&path, &answer))?;
+        let result: AnswerResult = runtime.block_on(remote.command(&path, &answer))?;
         if self.remote.json {
             out.json(&WithSession::new(&session, &result))?;
         } else {
@@ -179,7 +179,7 @@ impl RequestArgs {
     /// Fetches the session and its pending requests, or the named one only.
     async fn pending(
         &self,
-        remote: &Remote,
+        remote: &RemoteServer,
         name: &str,
     ) -> anyhow::Result<(SessionView, Vec<PendingPermission>)> {
         let session = session_lookup::session(remote, name).await?;
@@ -248,15 +248,4 @@ fn question(scope: PermissionScope, rules: usize) -> String {
         (PermissionScope::Session, _) => "Allow this, and the same until the session ends?".to_owned(),
         _ => "Allow this?".to_owned(),
     }
-}
-
-fn answer(decision: Choice) -> PermissionAnswer {
-    PermissionAnswer { client_id: Some(Uuid::new_v4().to_string()), ..PermissionAnswer::new(decision) }
-}
-
-/// Percent-encodes a name as a path segment of a URL.
-pub(crate) fn segment(name: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
-    let part = |byte: u8| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") };
-    name.bytes().map(part).collect()
 }

@@ -1,14 +1,13 @@
 //! `tidings inbox`: what waits for a person, and what happened in all sessions.
 
-use std::fmt::Write as _;
-
 use clap::Args;
 use jiff::Timestamp;
-use tidings_api::{InboxCounts, InboxItem, InboxKind, InboxPage, InboxRead};
+use tidings_api::{InboxCounts, InboxItem, InboxKind, InboxRead};
 use tidings_commands::error::Exit;
 use tidings_commands::human;
 use tidings_commands::output::{DIM, Output, PLAIN, RED, YELLOW};
 use tidings_commands::table::{Align, Table};
+use tidings_remote::{InboxQuery, InboxState};
 
 use super::session_lookup;
 use crate::commands::remote::RemoteArgs;
@@ -51,9 +50,6 @@ Examples:
 A request that waits stays in the inbox until it is answered, read or not: `tidings approve` and `tidings deny` \
 answer it.";
 
-/// Items on one page of the server.
-const PAGE_ITEMS: u64 = 200;
-
 impl InboxArgs {
     pub(crate) fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -75,40 +71,24 @@ impl InboxArgs {
     async fn fetch(&self) -> anyhow::Result<(Vec<InboxItem>, InboxCounts)> {
         let remote = self.remote.remote()?;
         let state = match (self.waiting, self.all) {
-            (true, _) => "waiting",
-            (_, true) => "all",
-            _ => "unread",
+            (true, _) => InboxState::Waiting,
+            (_, true) => InboxState::All,
+            _ => InboxState::Unread,
         };
         let session = match &self.session {
             Some(name) => Some(session_lookup::session(&remote, name).await?.key),
             None => None,
         };
-        let mut path = format!("/v1/inbox?state={state}&limit={}", self.limit.clamp(1, PAGE_ITEMS));
-        if let Some(session) = &session {
-            // Writing into a String cannot fail.
-            let _ = write!(path, "&session={session}");
-        }
-        let (mut items, mut before): (Vec<InboxItem>, Option<u64>) = (Vec::new(), None);
-        let mut counts;
-        loop {
-            let more = before.map(|before| format!("&before={before}")).unwrap_or_default();
-            let page: InboxPage = remote.get(&format!("{path}{more}")).await?;
-            let InboxPage { waiting, unread, badge, position, .. } = page;
-            counts = InboxCounts { waiting, unread, badge, position };
-            items.extend(page.items);
-            before = page.next;
-            if before.is_none() || items.len() as u64 >= self.limit {
-                break;
-            }
-        }
-        items.truncate(usize::try_from(self.limit).unwrap_or(usize::MAX));
+        let query =
+            InboxQuery { session: session.clone(), items_max: Some(self.limit), ..InboxQuery::new(state) };
+        let (mut items, mut counts) = remote.inbox(&query).await?;
         // What needs an answer comes first, then the newest.
         items.sort_by_key(|item| (!item.waiting, std::cmp::Reverse(item.position)));
         if self.read
             && let Some(newest) = items.iter().map(|item| item.position).max()
         {
             let read = InboxRead { up_to: Some(newest), session, ..InboxRead::default() };
-            counts = remote.post("/v1/inbox/read", &read).await?;
+            counts = remote.mark_read(&read).await?;
         }
         Ok((items, counts))
     }

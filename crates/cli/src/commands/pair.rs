@@ -3,7 +3,7 @@
 use clap::Args;
 use qrcode::QrCode;
 use qrcode::render::unicode::Dense1x2;
-use tidings_api::{NewDevice, PairingCode};
+use tidings_api::NewDevice;
 use tidings_commands::error::Exit;
 use tidings_commands::output::{BOLD, Output, PLAIN, printable};
 
@@ -46,7 +46,7 @@ impl PairArgs {
         let remote = self.remote.remote()?;
         let device: NewDevice = self.device.new_device();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let code: PairingCode = runtime.block_on(remote.post("/v1/pair/codes", &device))?;
+        let code = runtime.block_on(remote.pairing_code(&device))?;
         if self.remote.json {
             out.json(&code)?;
             return Ok(Exit::Success);

@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 use jiff::Timestamp;
-use tidings_api::{InboxPage, ServerPhase, SessionOrigin, SessionView, Totals};
+use tidings_api::{ServerPhase, SessionOrigin, SessionView, Totals};
 use tidings_commands::error::Exit;
 use tidings_commands::human;
 use tidings_commands::output::Output;
 use tidings_commands::session_label::state_label;
 use tidings_commands::table::{Align, Table};
+use tidings_remote::{InboxQuery, InboxState, RemoteServer};
 
 use super::session_lookup;
-use crate::commands::remote::{Remote, RemoteArgs};
+use crate::commands::remote::RemoteArgs;
 
 /// List the server's sessions; those that need you come first
 #[derive(Debug, Args)]
@@ -44,7 +45,7 @@ impl PsArgs {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (mut sessions, waiting) = runtime.block_on(async {
             let remote = self.remote.remote()?;
-            anyhow::Ok((session_lookup::sessions(&remote).await?, waiting(&remote).await?))
+            anyhow::Ok((remote.sessions().await?, waiting(&remote).await?))
         })?;
         // Timestamps of one format sort as text.
         sessions.sort_by(|a, b| rank(a.state).cmp(&rank(b.state)).then_with(|| b.active.cmp(&a.active)));
@@ -67,16 +68,13 @@ impl PsArgs {
 }
 
 /// Number of requests in the inbox that wait, by session.
-async fn waiting(remote: &Remote) -> anyhow::Result<BTreeMap<String, u64>> {
-    let (mut counts, mut more) = (BTreeMap::new(), String::new());
-    loop {
-        let page: InboxPage = remote.get(&format!("/v1/inbox?state=waiting&limit=200{more}")).await?;
-        for session in page.items.into_iter().filter_map(|item| item.session) {
-            *counts.entry(session).or_default() += 1;
-        }
-        let Some(next) = page.next else { return Ok(counts) };
-        more = format!("&before={next}");
+async fn waiting(remote: &RemoteServer) -> anyhow::Result<BTreeMap<String, u64>> {
+    let (items, _) = remote.inbox(&InboxQuery::new(InboxState::Waiting)).await?;
+    let mut counts = BTreeMap::new();
+    for session in items.into_iter().filter_map(|item| item.session) {
+        *counts.entry(session).or_default() += 1;
     }
+    Ok(counts)
 }
 
 /// Sort key of a state; sessions that need the user come first.

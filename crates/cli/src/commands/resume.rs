@@ -7,13 +7,12 @@ use anyhow::Context as _;
 use clap::Args;
 use tidings::find::{self, Search};
 use tidings::{SessionLock, SessionOwner};
-use tidings_api::{Accepted, Code, CommandRequest, ServerPhase, SessionView};
+use tidings_api::{Code, ServerPhase, SessionView};
 use tidings_commands::error::{CannotRun, Exit};
 use tidings_commands::output::{Output, printable};
 use tidings_commands::session_label::label;
 use tidings_commands::sessions::RootArgs;
 use tidings_commands::{human, pick};
-use tidings_sessions::Error;
 use tidings_transcript::id_prefix::is_number;
 use tidings_transcript::list::{self, ListFilter};
 use tidings_transcript::roots::{Roots, SessionFiles};
@@ -121,9 +120,7 @@ impl ResumeArgs {
         }
         if has_agent(&session) {
             can_start(claude, Path::new(&session.cwd)).await?;
-            let stop = CommandRequest { if_idle: true, ..CommandRequest::default() };
-            let path = format!("/v1/sessions/{}/stop", session.handle);
-            drop(remote.post::<Accepted>(&path, &stop).await?);
+            remote.session(session.handle).stop_if_idle().await?;
         }
         Ok(Conversation { cli_session, label: label(&session), cwd: PathBuf::from(session.cwd) })
     }
@@ -150,7 +147,7 @@ fn has_agent(session: &SessionView) -> bool {
 }
 
 fn is_without_server(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<Error>().is_some_and(|error| error.code() == Code::Unavailable)
+    error.downcast_ref::<tidings_remote::Error>().is_some_and(|error| error.code() == Code::Unavailable)
 }
 
 /// A session of the configuration folder, by its id or a prefix of it.

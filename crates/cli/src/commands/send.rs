@@ -9,7 +9,6 @@ use tidings_commands::error::{CannotRun, Exit};
 use tidings_commands::output::Output;
 use tidings_commands::run::prompt::piped;
 use tidings_commands::session_label::{WithSession, label};
-use uuid::Uuid;
 
 use super::session_lookup;
 use crate::commands::remote::RemoteArgs;
@@ -56,15 +55,13 @@ impl SendArgs {
             (_, true) => Delivery::Interrupt,
             _ => Delivery::Queue,
         };
-        // The server drops a repeated request with the same id.
-        let client_id = Some(Uuid::new_v4().to_string());
-        let input = Input { content, delivery, client_id, ..Input::default() };
+        let input = Input { content, delivery, ..Input::default() };
         check_length(&input)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (session, accepted): (SessionView, Accepted) = runtime.block_on(async {
             let remote = self.remote.remote()?;
             let session = session_lookup::session(&remote, &self.session).await?;
-            let accepted = remote.post(&format!("/v1/sessions/{}/input", session.handle), &input).await?;
+            let accepted = remote.session(session.handle).send(&input).await?;
             anyhow::Ok((session, accepted))
         })?;
         if self.remote.json {

@@ -1,30 +1,18 @@
 //! Lookup of a server's sessions by number, key, id or prefix of a key or id.
 
-use tidings_api::{Code, SessionList, SessionView};
+use tidings_api::{Code, SessionView};
 use tidings_commands::error::CannotRun;
 use tidings_commands::output::{Output, printable};
 use tidings_commands::{human, pick};
-use tidings_sessions::Error;
+use tidings_remote::RemoteServer;
 use tidings_transcript::id_prefix::{is_number, is_prefix, names_id};
 
-use crate::commands::remote::{Remote, RemoteArgs};
+use crate::commands::remote::RemoteArgs;
 
 const NOT_FOUND: &str = "not_found";
 
 /// Maximum number of sessions that an error about a prefix lists.
 const CANDIDATES_MAX: usize = 8;
-
-/// Fetches every session of a server, sorted by number.
-pub(crate) async fn sessions(remote: &Remote) -> anyhow::Result<Vec<SessionView>> {
-    let mut all = Vec::new();
-    let mut after = 0;
-    loop {
-        let page: SessionList = remote.get(&format!("/v1/sessions?limit=1000&after={after}")).await?;
-        let Some(last) = page.items.last() else { return Ok(all) };
-        after = last.handle;
-        all.extend(page.items);
-    }
-}
 
 /// Returns the given name of a session. Without one, the user chooses a session in the terminal.
 pub(crate) fn name_or_pick(given: Option<&str>, remote: &RemoteArgs, out: &Output) -> anyhow::Result<String> {
@@ -45,7 +33,7 @@ pub(crate) fn name_or_pick_from(
         return Err(pick::unnamed().into());
     }
     pick::block_on(async {
-        let mut all = sessions(&remote.remote()?).await?;
+        let mut all = remote.remote()?.sessions().await?;
         all.retain(&fits);
         Ok(pick::of_server(all, out).await?.handle.to_string())
     })
@@ -60,18 +48,18 @@ pub(crate) fn title(session: &SessionView) -> Option<&str> {
 ///
 /// Digits are a number and nothing else: a number that no session has is an error, whatever ids begin with
 /// it.
-pub(crate) async fn session(remote: &Remote, name: &str) -> anyhow::Result<SessionView> {
+pub(crate) async fn session(remote: &RemoteServer, name: &str) -> anyhow::Result<SessionView> {
     // A full name needs no list, which may be long.
     if is_plain(name) {
-        match remote.get(&format!("/v1/sessions/{name}")).await {
-            Err(error) if is_not_found(&error) => {}
-            found => return found,
+        match remote.session(name).view().await {
+            Err(error) if error.code() == Code::NotFound => {}
+            found => return Ok(found?),
         }
     }
     if is_number(name) {
         return Err(no_session_has_number(name).into());
     }
-    let all = sessions(remote).await?;
+    let all = remote.sessions().await?;
     let is =
         |session: &SessionView| session.key == name || session.cli_session_ids.iter().any(|id| id == name);
     let begins = |session: &SessionView| {
@@ -130,6 +118,6 @@ pub(crate) fn is_plain(name: &str) -> bool {
 
 /// True if the error means that the name was not found, on the server or here.
 pub(crate) fn is_not_found(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<Error>().is_some_and(|error| error.code() == Code::NotFound)
+    error.downcast_ref::<tidings_remote::Error>().is_some_and(|error| error.code() == Code::NotFound)
         || error.downcast_ref::<CannotRun>().is_some_and(|error| error.code == NOT_FOUND)
 }

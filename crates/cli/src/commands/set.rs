@@ -5,7 +5,6 @@ use tidings_api::{PatchSession, SessionView};
 use tidings_commands::error::Exit;
 use tidings_commands::output::Output;
 use tidings_commands::session_label::label;
-use uuid::Uuid;
 
 use super::session_lookup;
 use crate::commands::remote::RemoteArgs;
@@ -48,14 +47,13 @@ impl SetArgs {
         let patch = PatchSession {
             title: self.title.clone(),
             continue_after_limit: self.continue_after_limit.map(|switch| switch == Switch::On),
-            client_id: Some(Uuid::new_v4().to_string()),
             ..PatchSession::default()
         };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let session: SessionView = runtime.block_on(async {
             let remote = self.remote.remote()?;
             let session = session_lookup::session(&remote, &name).await?;
-            remote.patch(&format!("/v1/sessions/{}", session.handle), &patch).await
+            anyhow::Ok(remote.session(session.handle).set(&patch).await?)
         })?;
         if self.remote.json {
             out.json(&session)?;

@@ -4,17 +4,17 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use tidings_api::{CreateSession, Policy, SessionView, Transcript, TranscriptList};
+use tidings_api::{Code, CreateSession, Policy, SessionView, Transcript};
 use tidings_commands::error::{CannotRun, Exit};
 use tidings_commands::output::Output;
 use tidings_commands::session_label;
+use tidings_remote::{RemoteServer, TranscriptQuery};
 use tidings_transcript::id_prefix::names_id;
-use uuid::Uuid;
 
 use super::attach::AttachArgs;
 use super::send::{check_length, given_or_piped};
 use super::session_lookup;
-use crate::commands::remote::{Remote, RemoteArgs};
+use crate::commands::remote::RemoteArgs;
 
 /// Start a session on the server, or resume one from disk
 #[derive(Debug, Args)]
@@ -160,8 +160,10 @@ impl StartArgs {
             let remote = self.remote.remote()?;
             let new = self.session(&remote, prompt).await?;
             check_length(&new)?;
-            let node = self.on.as_deref().map(|node| format!("?node={}", encoded(node)));
-            remote.post(&format!("/v1/sessions{}", node.unwrap_or_default()), &new).await
+            anyhow::Ok(match &self.on {
+                Some(node) => remote.start_on(node, &new).await?,
+                None => remote.start(&new).await?,
+            })
         })?;
         if self.wait || self.attach {
             return AttachArgs::to(session.handle, self.wait, self.remote.clone()).run(out);
@@ -178,7 +180,7 @@ impl StartArgs {
         Ok(Exit::Success)
     }
 
-    async fn session(&self, remote: &Remote, prompt: Option<String>) -> anyhow::Result<CreateSession> {
+    async fn session(&self, remote: &RemoteServer, prompt: Option<String>) -> anyhow::Result<CreateSession> {
         let resumed = match &self.resume {
             Some(name) => Some(match &self.backend {
                 Some(backend) => {
@@ -211,8 +213,7 @@ impl StartArgs {
             max_seconds: self.max_seconds,
             continue_after_limit: self.continue_after_limit,
             labels: self.label.iter().cloned().collect(),
-            // A repeated request with the same id does not start a second session.
-            client_id: Some(self.client_id.clone().unwrap_or_else(|| Uuid::new_v4().to_string())),
+            client_id: self.client_id.clone(),
             ..CreateSession::default()
         })
     }
@@ -243,7 +244,7 @@ struct Resumed {
 
 /// Looks up a session to resume on the server. An unknown name is passed on, and the server reports the
 /// error.
-async fn resumed(remote: &Remote, name: &str) -> anyhow::Result<Resumed> {
+async fn resumed(remote: &RemoteServer, name: &str) -> anyhow::Result<Resumed> {
     match session_lookup::session(remote, name).await {
         Ok(ours) => return Ok(Resumed { id: ours.key, cwd: Some(ours.cwd) }),
         Err(error) if !session_lookup::is_not_found(&error) => return Err(error),
@@ -251,10 +252,10 @@ async fn resumed(remote: &Remote, name: &str) -> anyhow::Result<Resumed> {
     }
     let mut resumed = Resumed { id: name.to_owned(), cwd: None };
     if session_lookup::is_plain(name) {
-        match remote.get::<Transcript>(&format!("/v1/transcripts/{name}")).await {
+        match remote.transcript(name).await {
             Ok(found) => resumed.cwd = found.cwd,
-            Err(error) if session_lookup::is_not_found(&error) => {}
-            Err(error) => return Err(error),
+            Err(error) if error.code() == Code::NotFound => {}
+            Err(error) => return Err(error.into()),
         }
     }
     Ok(resumed)
@@ -263,15 +264,19 @@ async fn resumed(remote: &Remote, name: &str) -> anyhow::Result<Resumed> {
 /// Looks up a session of another agent to resume, by its id or its first characters. One that the agent does
 /// not list is passed on, and the agent reports the error.
 async fn resumed_of_agent(
-    remote: &Remote,
+    remote: &RemoteServer,
     backend: &str,
     name: &str,
     folder: Option<&str>,
 ) -> anyhow::Result<Resumed> {
-    let folder = folder.map(|folder| format!("&cwd={}", encoded(folder))).unwrap_or_default();
-    let path = format!("/v1/transcripts?backend={}&limit=1000{folder}", encoded(backend));
+    let query = TranscriptQuery {
+        backend: Some(backend.to_owned()),
+        cwd: folder.map(str::to_owned),
+        limit: Some(1000),
+        ..TranscriptQuery::default()
+    };
     let unlisted = || Resumed { id: name.to_owned(), cwd: None };
-    let Ok(list) = remote.get::<TranscriptList>(&path).await else { return Ok(unlisted()) };
+    let Ok(list) = remote.transcripts(&query).await else { return Ok(unlisted()) };
     let found = |session: Transcript| Resumed { id: session.id, cwd: session.cwd };
     let (exact, others): (Vec<_>, Vec<_>) = list.items.into_iter().partition(|session| session.id == name);
     let mut fitting = others.into_iter().filter(|session| names_id(name, &session.id));
@@ -284,15 +289,6 @@ async fn resumed_of_agent(
             Err(CannotRun { code: "ambiguous", message, hint: "give more of the id" }.into())
         }
     }
-}
-
-/// A value of a query, with everything but letters and digits escaped.
-fn encoded(text: &str) -> String {
-    let escape = |byte: u8| match byte {
-        byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
-        byte => format!("%{byte:02X}"),
-    };
-    text.bytes().map(escape).collect()
 }
 
 fn label(text: &str) -> Result<(String, String), String> {

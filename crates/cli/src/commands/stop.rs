@@ -1,7 +1,7 @@
 //! `tidings stop`: stops a session of the server, or interrupts its turn.
 
 use clap::Args;
-use tidings_api::{Accepted, CommandRequest, ServerPhase, SessionView};
+use tidings_api::{Accepted, ServerPhase, SessionView};
 use tidings_commands::error::Exit;
 use tidings_commands::output::Output;
 use tidings_commands::session_label::{WithSession, label};
@@ -37,10 +37,9 @@ impl StopArgs {
         let (session, accepted): (SessionView, Accepted) = runtime.block_on(async {
             let remote = self.remote.remote()?;
             let session = session_lookup::session(&remote, &name).await?;
-            let verb = if self.turn { "interrupt" } else { "stop" };
+            let named = remote.session(session.handle);
             // Sent even if no turn seems to be running: one may have begun since.
-            let path = format!("/v1/sessions/{}/{verb}", session.handle);
-            let accepted = remote.post(&path, &CommandRequest::default()).await?;
+            let accepted = if self.turn { named.interrupt().await? } else { named.stop().await? };
             anyhow::Ok((session, accepted))
         })?;
         if self.remote.json {

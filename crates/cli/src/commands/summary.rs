@@ -11,7 +11,6 @@ use tidings_commands::output::{BOLD, DIM, Output, PLAIN, printable};
 use tidings_commands::sessions::RootArgs;
 use tidings_transcript::roots::{Roots, SessionFiles};
 
-use super::session_lookup;
 use crate::commands::remote::RemoteArgs;
 
 const COMMANDS: &[(&str, &str)] = &[
@@ -72,8 +71,7 @@ fn server() -> anyhow::Result<String> {
     let remote = RemoteArgs { data: None, server: None, json: false }.remote();
     let Ok(remote) = remote else { return Ok("none; `tidings serve` starts one".to_owned()) };
     // Inside of the runtime, since its timer measures the timeout.
-    let list = runtime
-        .block_on(async { tokio::time::timeout(SERVER_TIMEOUT, session_lookup::sessions(&remote)).await });
+    let list = runtime.block_on(async { tokio::time::timeout(SERVER_TIMEOUT, remote.sessions()).await });
     let Ok(Ok(all)) = list else { return Ok("does not answer; `tidings serve` starts one".to_owned()) };
     let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
     let waiting = all.iter().filter(|session| session.state == ServerPhase::NeedsYou).count();

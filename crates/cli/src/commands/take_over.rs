@@ -1,7 +1,7 @@
 //! `tidings take-over`: continues a session of a terminal on the server.
 
 use clap::Args;
-use tidings_api::{Accepted, CommandRequest, SessionView};
+use tidings_api::{Accepted, SessionView};
 use tidings_commands::error::Exit;
 use tidings_commands::output::Output;
 use tidings_commands::session_label::{WithSession, label};
@@ -35,8 +35,7 @@ impl TakeOverArgs {
         let (session, accepted): (SessionView, Accepted) = runtime.block_on(async {
             let remote = self.remote.remote()?;
             let session = session_lookup::session(&remote, &name).await?;
-            let path = format!("/v1/sessions/{}/take_over", session.handle);
-            let accepted = remote.post(&path, &CommandRequest::default()).await?;
+            let accepted = remote.session(session.handle).take_over().await?;
             anyhow::Ok((session, accepted))
         })?;
         if self.remote.json {

@@ -2,12 +2,13 @@
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
-use tidings_api::{Device, DeviceList, GrantScopes, NewCredential, NewDevice, Scope};
+use tidings_api::{Device, NewDevice, Scope};
 use tidings_bridge::auth::read_admin_token;
 use tidings_commands::error::{CannotRun, Exit};
 use tidings_commands::output::{Output, printable};
+use tidings_remote::RemoteServer;
 
-use crate::commands::remote::{Remote, RemoteArgs};
+use crate::commands::remote::RemoteArgs;
 
 /// List, create and revoke device credentials
 #[derive(Debug, Subcommand)]
@@ -153,12 +154,12 @@ impl TokenCommand {
 
 impl TokenListArgs {
     async fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
-        let list: DeviceList = self.remote.remote()?.get("/v1/devices").await?;
-        for device in &list.items {
+        let devices = self.remote.remote()?.devices().await?;
+        for device in &devices {
             let line = if self.remote.json { serde_json::to_string(device)? } else { text(device) };
             out.text(&format!("{line}\n"))?;
         }
-        if list.items.is_empty() && !self.remote.json {
+        if devices.is_empty() && !self.remote.json {
             out.note("No device has a credential; `tidings pair` adds one.")?;
         }
         Ok(Exit::Success)
@@ -184,8 +185,7 @@ fn day(time: &str) -> &str {
 
 impl TokenCreateArgs {
     async fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
-        let made: NewCredential =
-            self.remote.remote()?.post("/v1/devices", &self.device.new_device()).await?;
+        let made = self.remote.remote()?.add_device(&self.device.new_device()).await?;
         if self.remote.json {
             out.json(&made)?;
         } else {
@@ -200,7 +200,7 @@ impl TokenRevokeArgs {
     async fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let remote = self.remote.remote()?;
         let device = find(&remote, &self.device).await?;
-        remote.delete(&format!("/v1/devices/{}", device.id)).await?;
+        remote.revoke(&device.id).await?;
         out.note(&format!("Revoked {} ({})", printable(&device.name), device.id))?;
         Ok(Exit::Success)
     }
@@ -210,9 +210,7 @@ impl TokenGrantArgs {
     async fn run(&self, out: &mut Output) -> anyhow::Result<Exit> {
         let remote = self.remote.remote()?;
         let device = find(&remote, &self.device).await?;
-        let scopes = self.scopes.iter().map(|scope| scope.as_str().to_owned()).collect();
-        let path = format!("/v1/devices/{}", device.id);
-        let device: Device = remote.patch(&path, &GrantScopes { scopes }).await?;
+        let device = remote.grant(&device.id, &self.scopes).await?;
         if self.remote.json {
             out.json(&device)?;
         } else {
@@ -223,10 +221,9 @@ impl TokenGrantArgs {
 }
 
 /// The device with an id or a name.
-async fn find(remote: &Remote, wanted: &str) -> anyhow::Result<Device> {
-    let list: DeviceList = remote.get("/v1/devices").await?;
+async fn find(remote: &RemoteServer, wanted: &str) -> anyhow::Result<Device> {
     let named = |device: &Device| device.id == wanted || device.name == wanted;
-    let mut found: Vec<Device> = list.items.into_iter().filter(named).collect();
+    let mut found: Vec<Device> = remote.devices().await?.into_iter().filter(named).collect();
     let (count, name) = (found.len(), printable(wanted));
     match found.pop() {
         Some(device) if count == 1 => Ok(device),

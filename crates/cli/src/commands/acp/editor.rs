@@ -6,10 +6,10 @@ use tidings_acp::limits::MESSAGE_BYTES_MAX;
 use tidings_acp::lines::{EditorLine, EditorLines};
 use tidings_acp::relay::{Relay, RelayOutput};
 use tidings_commands::input::READ_BYTES;
+use tidings_remote::RemoteServer;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::connection::{self, Connection};
-use crate::commands::remote::Remote;
 
 /// Bytes that a pipe takes without blocking, if it takes any: `PIPE_BUF`, which is smaller on macOS.
 #[cfg(unix)]
@@ -70,7 +70,7 @@ impl Editor {
     pub(super) async fn wait_for_server(
         &mut self,
         relay: &mut Relay,
-        remote: &Remote,
+        remote: &RemoteServer,
     ) -> anyhow::Result<Option<Connection>> {
         let opening = connection::open_again(remote);
         tokio::pin!(opening);
@@ -79,7 +79,7 @@ impl Editor {
         let mut has_given_up = false;
         loop {
             tokio::select! {
-                opened = &mut opening => return opened.map(Some),
+                opened = &mut opening => return Ok(Some(opened?)),
                 () = &mut patience, if !has_given_up => {
                     has_given_up = true;
                     self.write(&relay.give_up("The server does not come back")).await?;

@@ -11,10 +11,11 @@ use tidings_acp::relay::{Relay, RelayOutput};
 use tidings_bridge::api::LocalEditor;
 use tidings_bridge::server::choose_tls;
 use tidings_commands::error::Exit;
+use tidings_remote::RemoteServer;
 
 use self::connection::Connection;
 use self::editor::Editor;
-use crate::commands::remote::{Remote, RemoteArgs};
+use crate::commands::remote::RemoteArgs;
 use crate::commands::serve::embedded::Embedded;
 
 /// Serve Claude Code to an editor, in the Agent Client Protocol on standard input and output
@@ -68,14 +69,18 @@ impl AcpArgs {
     }
 
     /// The server that runs; none if there is none and none was named.
-    async fn remote(&self) -> anyhow::Result<Option<Remote>> {
+    async fn remote(&self) -> anyhow::Result<Option<RemoteServer>> {
         if self.standalone {
             return Ok(None);
         }
         let args = RemoteArgs { data: self.data.clone(), server: self.server.clone(), json: false };
         let is_named = args.data.is_some() || args.remote_url().is_some();
         let found = match args.remote() {
-            Ok(remote) => remote.get::<serde_json::Value>("/v1/meta").await.map(|_| remote),
+            // Whatever it says about itself: a server of another version is one, too.
+            Ok(remote) => {
+                let answered = remote.get::<serde_json::Value>("/v1/meta").await;
+                answered.map(|_| remote).map_err(Into::into)
+            }
             Err(error) => Err(error),
         };
         match found {
@@ -121,7 +126,7 @@ async fn serve_here(editor: &mut Editor, sessions: &mut LocalEditor) -> anyhow::
 }
 
 /// Relays between the editor and a server, which may restart, until the editor leaves.
-async fn relay(remote: &Remote) -> anyhow::Result<()> {
+async fn relay(remote: &RemoteServer) -> anyhow::Result<()> {
     let mut relay = Relay::new(&uuid::Uuid::new_v4().to_string());
     let mut editor = Editor::new();
     let mut first = Some(Connection::open(remote).await?);

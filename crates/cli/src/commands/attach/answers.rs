@@ -2,26 +2,21 @@
 
 use std::collections::HashMap;
 
-use tidings_api::{
-    Accepted, AnswerResult, Choice, Code, CommandRequest, Delivery, Input, PermissionAnswer, QuestionAnswer,
-    QuestionReply,
-};
+use tidings_api::{Choice, Delivery, Input, PermissionAnswer, QuestionAnswer, QuestionReply};
 use tidings_commands::output::printable;
 use tidings_commands::run::answer::{answers, plan_answers};
 use tidings_commands::terminal::Draft;
 use tidings_commands::terminal::ask::Reply;
 use tidings_protocol::ui::{QuestionKind, UiMessage};
-use tidings_sessions::Error;
+use tidings_remote::RemoteSession;
 use tokio::task::JoinSet;
-use uuid::Uuid;
 
-use crate::commands::decide::segment;
-use crate::commands::remote::Remote;
 use crate::commands::send::check_length;
 
 /// Pending requests of a session, and the answers being sent.
 pub(super) struct Answers {
-    remote: Remote,
+    session: RemoteSession,
+    /// Number of the session.
     handle: i64,
     /// Digest of each pending permission request.
     permissions: HashMap<String, Option<String>>,
@@ -31,9 +26,9 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    pub(super) fn new(remote: Remote, handle: i64) -> Self {
+    pub(super) fn new(session: RemoteSession, handle: i64) -> Self {
         Answers {
-            remote,
+            session,
             handle,
             permissions: HashMap::new(),
             questions: HashMap::new(),
@@ -73,29 +68,28 @@ impl Answers {
 
     /// Sends a prompt in the background.
     pub(super) fn prompt(&mut self, draft: Draft, delivery: Delivery) {
-        let (remote, handle) = (self.remote.clone(), self.handle);
-        let client_id = Some(Uuid::new_v4().to_string());
+        let session = self.session.clone();
         let attachments = draft.images.into_iter().map(|(_, image)| image).collect();
-        let input = Input { content: draft.text, delivery, client_id, attachments, ..Input::default() };
+        let input = Input { content: draft.text, delivery, attachments, ..Input::default() };
         self.sending.spawn(async move {
             check_length(&input)?;
-            remote.post::<Accepted>(&format!("/v1/sessions/{handle}/input"), &input).await.map(drop)
+            session.send(&input).await?;
+            Ok(())
         });
     }
 
     /// Interrupts the turn in the background.
     pub(super) fn interrupt(&mut self) {
-        let (remote, handle) = (self.remote.clone(), self.handle);
-        let request =
-            CommandRequest { client_id: Some(Uuid::new_v4().to_string()), ..CommandRequest::default() };
+        let session = self.session.clone();
         self.sending.spawn(async move {
-            remote.post::<Accepted>(&format!("/v1/sessions/{handle}/interrupt"), &request).await.map(drop)
+            session.interrupt().await?;
+            Ok(())
         });
     }
 
     /// Sends an answer in the background.
     pub(super) fn send(&mut self, id: String, reply: Reply) {
-        let (remote, handle) = (self.remote.clone(), self.handle);
+        let session = self.session.clone();
         if let Some((kind, ids)) = self.questions.get(&id) {
             let replies = match kind {
                 QuestionKind::Plan => plan_answers(&reply),
@@ -105,16 +99,15 @@ impl Answers {
             let replies = ids.iter().cloned().zip(replies.unwrap_or_default());
             let answers =
                 replies.map(|(question_id, answer)| QuestionReply { question_id, answer }).collect();
-            let answer = QuestionAnswer { answers, cancel, client_id: Some(Uuid::new_v4().to_string()) };
+            let answer = QuestionAnswer { answers, cancel, client_id: None };
             self.sending.spawn(async move {
-                let path = format!("/v1/sessions/{handle}/questions/{}", segment(&id));
-                remote.post::<AnswerResult>(&path, &answer).await.map(drop)
+                session.answer_question(&id, &answer).await?;
+                Ok(())
             });
             return;
         }
         let mut answer = PermissionAnswer {
             digest: self.permissions.get(&id).cloned().flatten(),
-            client_id: Some(Uuid::new_v4().to_string()),
             ..PermissionAnswer::new(Choice::Deny)
         };
         match reply {
@@ -126,21 +119,18 @@ impl Answers {
             Reply::Answers(_) | Reply::Declined => {}
         }
         self.sending.spawn(async move {
-            let path = format!("/v1/sessions/{handle}/permissions/{}", segment(&id));
-            remote.post::<AnswerResult>(&path, &answer).await.map(drop)
+            session.answer_permission(&id, &answer).await?;
+            Ok(())
         });
     }
 
     /// Waits for an answer or prompt that failed, and returns its error; none once nothing is being sent.
-    /// Requests that another client answered first are skipped, since an event reports them.
+    /// Requests that another client answered first are no errors: an event reports them.
     pub(super) async fn next_error(&mut self) -> Option<String> {
         loop {
             let sent = self.sending.join_next().await?;
             let Ok(Err(error)) = sent else { continue };
-            let code = error.downcast_ref::<Error>().map(Error::code);
-            if code != Some(Code::AlreadyAnswered) {
-                return Some(printable(&error.to_string()));
-            }
+            return Some(printable(&error.to_string()));
         }
     }
 }

@@ -1,22 +1,18 @@
 //! Completion of files that are on the server's machine.
 
-use tidings_api::Completions;
+use tidings_remote::RemoteSession;
 use tokio::task::JoinHandle;
-
-use crate::commands::decide::segment;
-use crate::commands::remote::Remote;
 
 /// Search for files of a session, one at a time.
 pub(super) struct FileSearch {
-    remote: Remote,
-    handle: i64,
+    session: RemoteSession,
     query: String,
     searching: Option<JoinHandle<Vec<String>>>,
 }
 
 impl FileSearch {
-    pub(super) fn new(remote: Remote, handle: i64) -> Self {
-        FileSearch { remote, handle, query: String::new(), searching: None }
+    pub(super) fn new(session: RemoteSession) -> Self {
+        FileSearch { session, query: String::new(), searching: None }
     }
 
     /// Searches for the files of a text; a search for another text is dropped.
@@ -25,11 +21,10 @@ impl FileSearch {
             return;
         }
         query.clone_into(&mut self.query);
-        let (remote, path) =
-            (self.remote.clone(), format!("/v1/sessions/{}/files?q={}", self.handle, segment(query)));
+        let (session, query) = (self.session.clone(), query.to_owned());
         self.searching = Some(tokio::spawn(async move {
             // Without an answer there are no completions.
-            remote.get::<Completions>(&path).await.map(|found| found.items).unwrap_or_default()
+            session.files(&query).await.map(|found| found.items).unwrap_or_default()
         }));
     }
 

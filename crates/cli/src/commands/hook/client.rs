@@ -12,8 +12,7 @@ use std::time::{Duration, Instant};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, connect, socket};
 use rustix::process::{Pid, getppid};
-
-use crate::commands::remote::{BASE_PATH_NOTE, SOCKET, SOCKET_NOTE};
+use tidings_remote::local::{BASE_PATH_NOTE, SOCKET, SOCKET_NOTE};
 
 /// Further time for a reply for each MiB of the request.
 const REPLY_TIME_PER_MIB: Duration = Duration::from_millis(10);

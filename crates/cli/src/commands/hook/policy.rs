@@ -2,13 +2,12 @@
 
 use std::path::PathBuf;
 
-use reqwest::Method;
 use tidings_api::{FolderPolicy, FolderPolicyList, SetFolderPolicy};
 use tidings_commands::error::{CannotRun, Exit};
 use tidings_commands::output::{Output, printable};
+use tidings_remote::RemoteServer;
 
 use super::HookPolicyArgs;
-use crate::commands::remote::Remote;
 
 const PATH: &str = "/v1/policies";
 
@@ -39,10 +38,10 @@ impl HookPolicyArgs {
         Ok(Exit::Success)
     }
 
-    async fn set(&self, remote: &Remote, folder: PathBuf) -> anyhow::Result<FolderPolicy> {
+    async fn set(&self, remote: &RemoteServer, folder: PathBuf) -> anyhow::Result<FolderPolicy> {
         let folder = folder.display().to_string();
         let change = SetFolderPolicy { folder, policy: self.policy.map(Into::into) };
-        Ok(remote.send(remote.request(Method::PUT, PATH).json(&change)).await?.json().await?)
+        Ok(remote.put(PATH, &change).await?)
     }
 
     fn print(&self, list: &FolderPolicyList, out: &mut Output) -> anyhow::Result<Exit> {

@@ -18,6 +18,7 @@ use tidings_journal::broadcast::Broadcast;
 use tidings_journal::{
     Epoch, ErrorKind, JOURNAL_FILE, Journal, JournalError, MemoryJournal, Opening, SqliteJournal,
 };
+use tidings_remote::local::{BASE_PATH_NOTE, SOCKET, SOCKET_NOTE};
 use tidings_sessions::archive::Archive;
 #[cfg(unix)]
 use tidings_sessions::hosts::Hosts;
@@ -27,7 +28,7 @@ use uuid::Uuid;
 use super::declared::{Observed, TypeInto};
 use super::demo::Demo;
 use super::settings::Settings;
-use crate::commands::remote::{BASE_PATH_NOTE, IGNORED_FOLDERS, SOCKET, SOCKET_NOTE};
+use crate::commands::remote::IGNORED_FOLDERS;
 
 /// Upper bound of a socket path's length on Linux, including the terminating zero.
 const SOCKET_PATH_MAX: usize = 108;
