@@ -1,15 +1,22 @@
 //! Every example runs, against a server.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, sync_channel};
 
+use axum::Router;
+use axum::extract::State;
+use axum::routing::post;
+use serde_json::Value;
 use tidings_remote::RemoteServer;
 use tidings_remote::api::{CreateSession, NewDevice};
+use tokio::net::TcpListener;
+use tokio::sync::mpsc;
 
 use crate::requests::ASKS;
-use crate::test_server::{HELLO, PATIENCE, TestServer, until};
+use crate::test_server::{HELLO, PATIENCE, TestServer, in_time, until};
 
 /// A running example; it is killed when it is dropped.
 struct Example {
@@ -125,4 +132,94 @@ async fn the_example_pair_a_device_gets_the_scopes_of_the_code() {
     let code = admin.pairing_code(&device).await.unwrap().code;
     let mut example = Example::start("pair_a_device", &[&address, &code], &server);
     assert_eq!(example.until("may"), ["an example may read"]);
+}
+
+/// A chat: the address of its webhook, and the messages that come there.
+async fn chat() -> (String, mpsc::Receiver<Value>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let (sender, messages) = mpsc::channel(10);
+    let take = async |State(sender): State<mpsc::Sender<Value>>, message: axum::Json<Value>| {
+        sender.send(message.0).await.unwrap();
+    };
+    let routes = Router::new().route("/", post(take)).with_state(sender);
+    tokio::spawn(axum::serve(listener, routes).into_future());
+    (address, messages)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_example_relay_to_a_webhook_takes_the_answer_of_the_chat() {
+    let server = TestServer::builder().script(ASKS).api().start().await;
+    let remote = RemoteServer::at(&server.url(""), "admin").unwrap();
+    let new = CreateSession { cwd: server.cwd(), ..CreateSession::default() };
+    let session = remote.session(remote.start(&new).await.unwrap().key);
+    let (webhook, mut messages) = chat().await;
+    let _relay = Example::start("relay_to_a_webhook", &[&webhook], &server);
+    session.prompt("look around").await.unwrap();
+    let asked = in_time(messages.recv()).await.unwrap();
+    assert_eq!(asked["text"], r#"May Bash run? {"command":"ls"}"#);
+    let answer = async |link: &Value| {
+        let response = server.http.post(link.as_str().unwrap()).send().await.unwrap();
+        response.text().await.unwrap()
+    };
+    assert_eq!(answer(&asked["allow"]).await, "The request is allowed");
+    assert_eq!(in_time(messages.recv()).await.unwrap()["text"], "The request was allowed");
+    assert_eq!(answer(&asked["deny"]).await, "This request does not wait any more");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_example_batch_over_folders_has_an_answer_for_each_and_goes_on() {
+    let server = TestServer::builder().script(HELLO).api().start().await;
+    let folders: Vec<String> = (0..6).map(|number| server.inside(&format!("project-{number}"))).collect();
+    let arguments: Vec<&str> =
+        ["batch-1", "hello"].into_iter().chain(folders.iter().map(String::as_str)).collect();
+    let expected: BTreeSet<String> =
+        folders.iter().map(|folder| format!("{folder}: Hello to you.")).collect();
+    for _ in 0..2 {
+        let mut example = Example::start("batch_over_folders", &arguments, &server);
+        let lines: BTreeSet<String> = folders.iter().map(|_| example.until("project-").remove(0)).collect();
+        assert_eq!(lines, expected);
+    }
+    let remote = RemoteServer::at(&server.url(""), "admin").unwrap();
+    assert_eq!(remote.sessions().await.unwrap().len(), folders.len());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_example_stream_over_sse_continues_after_the_last_event_of_the_browser() {
+    let server = TestServer::builder().script(HELLO).api().start().await;
+    let remote = RemoteServer::at(&server.url(""), "admin").unwrap();
+    let new = CreateSession { cwd: server.cwd(), ..CreateSession::default() };
+    let key = remote.start(&new).await.unwrap().key;
+    remote.session(&key).ask("hello").await.unwrap();
+    let mut example = Example::start("stream_over_sse", &[], &server);
+    let address = example.until("http://").remove(0);
+    let read = async |cursor: &str, end: &str| {
+        let request = server.http.get(format!("{address}/{key}")).header("last-event-id", cursor);
+        let (mut response, mut text) = (request.send().await.unwrap(), String::new());
+        while !text.contains(end) {
+            let part = in_time(response.chunk()).await.unwrap().unwrap();
+            text.push_str(std::str::from_utf8(&part).unwrap());
+        }
+        text
+    };
+    let whole = read("", "event: Complete").await;
+    assert!(whole.contains("Hello to you."), "{whole}");
+    remote.session(&key).ask("and again").await.unwrap();
+    let last = remote.session(&key).history(None, None).await.unwrap();
+    let complete = whole.split("\n\n").find(|event| event.contains("event: Complete")).unwrap();
+    let cursor = complete.lines().find_map(|line| line.strip_prefix("id: ")).unwrap();
+    let rest = read(cursor, &last.items.last().unwrap().cursor).await;
+    assert!(rest.contains("And again.") && !rest.contains("Hello to you."), "{rest}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_example_follow_a_fleet_counts_what_runs_and_waits() {
+    let server = TestServer::builder().script(ASKS).api().start().await;
+    let remote = RemoteServer::at(&server.url(""), "admin").unwrap();
+    let new = CreateSession { cwd: server.cwd(), ..CreateSession::default() };
+    let session = remote.session(remote.start(&new).await.unwrap().key);
+    let mut example = Example::start("follow_a_fleet", &[], &server);
+    example.until("here: 0 running, 0 waiting");
+    session.prompt("look around").await.unwrap();
+    example.until("here: 0 running, 1 waiting");
 }
