@@ -9,7 +9,7 @@ use std::env;
 
 use futures_util::{StreamExt as _, stream};
 use tidings_remote::api::{CreateSession, Input};
-use tidings_remote::{Error, PromptEnd, RemoteServer};
+use tidings_remote::{Error, PromptResult, RemoteServer};
 
 /// Sessions that work at the same time.
 const AT_ONCE: usize = 4;
@@ -52,7 +52,7 @@ async fn answer(server: &RemoteServer, batch: &str, prompt: &str, folder: &str) 
     // The agent is not needed any more; its session stays.
     session.stop_if_idle().await?;
     Ok(match end {
-        PromptEnd::Answered(answer) => answer.text(),
+        PromptResult::Answered(answer) => answer.text(),
         end => format!("no answer: {end:?}"),
     })
 }

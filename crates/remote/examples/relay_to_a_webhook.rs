@@ -1,5 +1,6 @@
-//! Posts each permission request to the webhook of a chat, and takes the answers of the people there: a message
-//! has a link for each answer, with a word in it that only those who see the message know.
+//! Posts each permission request to the webhook of a chat, and takes the answers of the people there.
+//!
+//! A message has a link for each answer, with a word in it that only those who see the message know.
 
 #![expect(clippy::print_stdout, reason = "an example prints")]
 

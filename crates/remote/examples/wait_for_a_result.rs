@@ -8,7 +8,7 @@ mod common;
 use std::env;
 
 use tidings_remote::api::{CreateSession, Input};
-use tidings_remote::{Error, PromptEnd};
+use tidings_remote::{Error, PromptResult};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Error> {
@@ -23,7 +23,7 @@ async fn main() -> Result<(), Error> {
     let input = Input { content: prompt, client_id: Some(format!("{job}-prompt")), ..Input::default() };
     let accepted = session.send(&input).await?;
     match session.answer_to(&accepted).await? {
-        PromptEnd::Answered(answer) => {
+        PromptResult::Answered(answer) => {
             println!("{}", answer.text());
             let cost = answer.result.and_then(|result| result.turn_cost_usd);
             println!("cost: {}", cost.map_or_else(|| "unknown".to_owned(), |cost| format!("${cost:.2}")));

@@ -36,9 +36,9 @@ pub use sessions::RemoteSession;
 #[cfg(feature = "terminal")]
 pub use socket::{RemoteSocket, SocketData};
 #[cfg(feature = "terminal")]
-pub use terminal::{RemoteTerminal, TerminalSize, TerminalUpdate};
+pub use terminal::{RemoteTerminal, ScreenSize, TerminalUpdate};
 pub use transcripts::{CostQuery, TranscriptPart, TranscriptQuery, TranscriptSearch};
-pub use turn::{PromptEnd, TurnAnswer};
+pub use turn::{PromptResult, TurnAnswer};
 
 /// Bodies of requests and responses.
 pub use tidings_api as api;

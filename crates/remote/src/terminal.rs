@@ -29,14 +29,14 @@ pub enum TerminalUpdate {
     /// The first update. The whole screen follows.
     Ready {
         /// Size of the terminal.
-        size: TerminalSize,
+        size: ScreenSize,
         /// True if this client may send keys and sizes.
         takes_keys: bool,
     },
     /// Output for a terminal emulator, which must not answer queries in it.
     Output(Bytes),
     /// The terminal has another size now.
-    Size(TerminalSize),
+    Size(ScreenSize),
     /// Output was skipped, because this client was too slow: clear the screen. The whole screen follows.
     Redraw,
     /// Keys or a size of this client were refused. The connection stays.
@@ -52,7 +52,7 @@ pub enum TerminalUpdate {
 
 /// Size of a terminal in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub struct TerminalSize {
+pub struct ScreenSize {
     /// Number of lines.
     pub rows: u16,
     /// Number of columns.
@@ -65,10 +65,10 @@ pub struct TerminalSize {
 enum TerminalMessage {
     Ready {
         #[serde(flatten)]
-        size: TerminalSize,
+        size: ScreenSize,
         keys: bool,
     },
-    Size(TerminalSize),
+    Size(ScreenSize),
     Redraw,
     Error {
         code: String,
@@ -113,11 +113,11 @@ impl RemoteTerminal {
         self.socket.send_all(parts).await
     }
 
-    /// Tells the size that this client shows; `None` if its size counts no more. The terminal has the smallest
-    /// size of all clients. Needs the scope `admin`.
-    pub async fn resize(&mut self, size: Option<TerminalSize>) -> Result<(), Error> {
+    /// Tells the size that this client shows; `None` if its size counts no more. The terminal has the
+    /// smallest size of all clients. Needs the scope `admin`.
+    pub async fn resize(&mut self, size: Option<ScreenSize>) -> Result<(), Error> {
         let message = match size {
-            Some(TerminalSize { rows, cols }) => {
+            Some(ScreenSize { rows, cols }) => {
                 serde_json::json!({"type": "resize", "rows": rows, "cols": cols})
             }
             None => serde_json::json!({"type": "resize"}),
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn messages_of_the_documentation_are_understood() {
-        let size = TerminalSize { rows: 24, cols: 80 };
+        let size = ScreenSize { rows: 24, cols: 80 };
         let ready = update(r#"{"type":"ready","rows":24,"cols":80,"keys":true}"#);
         assert!(matches!(ready, Some(TerminalUpdate::Ready { size: s, takes_keys: true }) if s == size));
         let resized = update(r#"{"type":"size","rows":24,"cols":80}"#);

@@ -11,7 +11,7 @@ use crate::sessions::RemoteSession;
 /// End of a prompt.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum PromptEnd {
+pub enum PromptResult {
     /// Its turn has ended.
     Answered(Box<TurnAnswer>),
     /// It will not be answered: it was cancelled, or refused for a reason that the agent gives.
@@ -75,7 +75,7 @@ impl RemoteSession {
     /// Waits until a prompt was answered, however long it takes and whatever happens to the connection.
     ///
     /// Dropped and called again with the same acknowledgement it finds the same end, also long after it.
-    pub async fn answer_to(&self, accepted: &Accepted) -> Result<PromptEnd, Error> {
+    pub async fn answer_to(&self, accepted: &Accepted) -> Result<PromptResult, Error> {
         let mut watch = PromptWatch { asked: accepted.turn_id, ..PromptWatch::default() };
         // The event that announced the prompt has its id. Its turn may become a later one.
         let page = self.history(Some(&accepted.seq.saturating_add(1).to_string()), Some(1)).await?;
@@ -93,10 +93,10 @@ impl RemoteSession {
                     }
                 }
                 Some(SessionUpdate::Subscribed(subscribed)) if subscribed.verdict != Verdict::Ok => {
-                    return Ok(PromptEnd::Unknown);
+                    return Ok(PromptResult::Unknown);
                 }
                 Some(SessionUpdate::Subscribed(_) | SessionUpdate::Lost(_)) => {}
-                None => return Ok(PromptEnd::Deleted),
+                None => return Ok(PromptResult::Deleted),
             }
         }
     }
@@ -109,16 +109,16 @@ impl RemoteSession {
         let accepted = self.prompt(text).await?;
         let failed = |message: String| Error::new(ErrorKind::Response, message, "look at the session");
         match self.answer_to(&accepted).await? {
-            PromptEnd::Answered(answer) => Ok(*answer),
-            PromptEnd::Dropped { reason } => {
+            PromptResult::Answered(answer) => Ok(*answer),
+            PromptResult::Dropped { reason } => {
                 let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
                 Err(failed(format!("The prompt was dropped{reason}")))
             }
-            PromptEnd::AgentEnded { error } => {
+            PromptResult::AgentEnded { error } => {
                 Err(failed(error.unwrap_or_else(|| "The agent has ended".to_owned())))
             }
-            PromptEnd::Deleted => Err(failed("The session was deleted".to_owned())),
-            PromptEnd::Unknown => Err(failed("The events of the turn were removed".to_owned())),
+            PromptResult::Deleted => Err(failed("The session was deleted".to_owned())),
+            PromptResult::Unknown => Err(failed("The events of the turn were removed".to_owned())),
         }
     }
 }
@@ -141,13 +141,13 @@ impl PromptWatch {
         self.asked = turn.or(self.asked);
     }
 
-    fn observe(&mut self, event: &UiMessage, cursor: &str) -> Option<PromptEnd> {
+    fn observe(&mut self, event: &UiMessage, cursor: &str) -> Option<PromptResult> {
         match event {
             UiMessage::UserPrompt(prompt) if self.is_ours(prompt.uuid.as_deref(), prompt.turn_id) => {
                 self.begin(prompt.turn_id);
             }
             UiMessage::PromptDropped(dropped) if self.is_ours(Some(&dropped.uuid), dropped.turn_id) => {
-                return Some(PromptEnd::Dropped { reason: dropped.reason.clone() });
+                return Some(PromptResult::Dropped { reason: dropped.reason.clone() });
             }
             UiMessage::TurnStarted(started) if self.answers(&started.answers) => {
                 self.answered = Some(started.turn_id);
@@ -166,7 +166,7 @@ impl PromptWatch {
             }
             UiMessage::Complete { turn_id, .. } if self.answered == Some(*turn_id) => {
                 let (blocks, result) = (std::mem::take(&mut self.blocks), self.result.take());
-                return Some(PromptEnd::Answered(Box::new(TurnAnswer {
+                return Some(PromptResult::Answered(Box::new(TurnAnswer {
                     blocks,
                     result,
                     cursor: cursor.to_owned(),
@@ -175,7 +175,7 @@ impl PromptWatch {
             UiMessage::SessionStateChanged(changed)
                 if changed.state == SessionPhase::Ended && (self.has_begun || changed.error.is_some()) =>
             {
-                return Some(PromptEnd::AgentEnded { error: changed.error.clone() });
+                return Some(PromptResult::AgentEnded { error: changed.error.clone() });
             }
             _ => {}
         }
@@ -270,7 +270,7 @@ mod tests {
         for event in [prompt("ours", 3), started(3, 3), chunk(3, "Our"), chunk(3, "s.")] {
             assert_eq!(watch.observe(&event, "e:2"), None, "{event:?}");
         }
-        let Some(PromptEnd::Answered(answer)) = watch.observe(&complete(3), "e:9") else {
+        let Some(PromptResult::Answered(answer)) = watch.observe(&complete(3), "e:9") else {
             panic!("{watch:?}")
         };
         assert_eq!((answer.text().as_str(), answer.cursor.as_str()), ("Ours.", "e:9"));
@@ -282,7 +282,7 @@ mod tests {
         let mut dropped = PromptDropped::new(SESSION, "ours");
         dropped.reason = Some("cancelled".to_owned());
         let end = watch.observe(&dropped.into(), "e:1");
-        assert_eq!(end, Some(PromptEnd::Dropped { reason: Some("cancelled".to_owned()) }));
+        assert_eq!(end, Some(PromptResult::Dropped { reason: Some("cancelled".to_owned()) }));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Pending requests and the answers to them.
 
 use tidings_remote::api::{CreateSession, PendingPermission};
-use tidings_remote::{Answered, PromptEnd, RequestStream, RequestUpdate, SessionRequest};
+use tidings_remote::{Answered, PromptResult, RequestStream, RequestUpdate, SessionRequest};
 
 use crate::proxy::Proxy;
 use crate::test_server::{TestServer, in_time};
@@ -60,7 +60,9 @@ async fn the_first_answer_wins_and_the_second_learns_who_it_was() {
     assert_eq!(second, Answered::Before(first));
     assert_eq!(settled(&mut requests).await.as_deref(), Some("allowed"));
     assert_eq!(settled(&mut late).await.as_deref(), Some("allowed"));
-    let PromptEnd::Answered(answer) = in_time(session.answer_to(&accepted)).await.unwrap() else { panic!() };
+    let PromptResult::Answered(answer) = in_time(session.answer_to(&accepted)).await.unwrap() else {
+        panic!()
+    };
     assert_eq!(answer.text(), "There is a README.");
 }
 

@@ -83,8 +83,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
 /// The stand-ins, which any crate may use in its tests.
 const FOR_TESTS: &str = "tidings-rehearsal";
 
-/// Crates whose tests run another crate of this workspace, which they do not contain: the client of the server
-/// is tested with the server.
+/// Crates whose tests run another crate of this workspace, which they do not contain: the client of the
+/// server is tested with the server.
 const IN_TESTS: &[(&str, &[&str])] = &[(
     "tidings-remote",
     &["tidings", "tidings-agent", "tidings-bridge", "tidings-journal", "tidings-sessions"],

@@ -24,7 +24,7 @@ const SHARED: &str = "\
     Content Conversation Cursor Delivery DenyAll Details Dialect Emit Entry ErrorKind Event Exit Failure \
     Finding Format Ids Input Kind Lane Line Lines ListedSession Memory MemoryStore Message News \
     Notification Novelty Opaque Origin Page Peer PermissionAsk Plan Process Progress ProgressSource \
-    Prompt PushKeys Query Reach Refused Replay Reply Report Request Response Role Rule Scope Script \
+    Prompt PushKeys Query Reach Refused RemoteServer Replay Reply Report Request Response Role Rule Scope Script \
     Server Session SessionState SessionStatus Sessions Settings Setup Signal SlashCommand Snapshot \
     Status Stop StoredSession Style Subscribed Summary Table Thinking ToolCall Transcript Turn TurnId \
     Usage Verdict View";
