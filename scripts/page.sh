@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the page into web/dist, which is embedded in the program. Does nothing if no source changed.
+# Builds the page into web/dist, which is embedded in the program, and the client into web/client/dist. Does nothing if
+# no source changed.
 # With `check` it also checks the types and runs the unit tests of the page.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../web" && pwd)
@@ -42,8 +43,8 @@ packages() {
 
 build() {
     local stamp=node_modules/.built wanted
-    wanted=$(find src public index.html build.mjs package-lock.json -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum)
-    if [ "$(cat "$stamp" 2>/dev/null)" = "$wanted" ] && [ -f dist/index.html ]; then return; fi
+    wanted=$(find src public client ../schema/tidings.ts index.html build.mjs tsconfig.json package-lock.json -path client/dist -prune -o -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum)
+    if [ "$(cat "$stamp" 2>/dev/null)" = "$wanted" ] && [ -f dist/index.html ] && [ -f client/dist/index.js ]; then return; fi
     node build.mjs
     echo "$wanted" >"$stamp"
 }

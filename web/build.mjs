@@ -1,4 +1,4 @@
-// Builds the page into dist/: one script, the scripts that are loaded on demand (terminal, syntax, maths, diagrams), one style
+// Builds the client into client/dist/, and the page into dist/: one script, the scripts that are loaded on demand (terminal, syntax, maths, diagrams), one style
 // sheet, the files of public/. The program contains all of it, so a large file is kept compressed only, which every browser takes;
 // and what draws diagrams, by far the largest, only in the form that browsers take without a secure connection too.
 // Names contain a checksum of the content, so that a browser may cache them for ever.
@@ -7,6 +7,7 @@ import { build } from "esbuild";
 import { createHash } from "node:crypto";
 import { mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { buildClient } from "./client/build.mjs";
 
 const here = new URL("./", import.meta.url);
 const dist = new URL("dist/", here);
@@ -89,6 +90,8 @@ console.log(`web/dist: ${files.size} files, ${inBytes(first)} of script compress
 const tooLarge = Object.keys(LIMITS).filter((kind) => sizes[kind] > LIMITS[kind]);
 for (const kind of tooLarge) console.error(`error: the limit for ${kind} is ${inBytes(LIMITS[kind])}`);
 if (tooLarge.length > 0) process.exit(1);
+
+await buildClient();
 
 /** The document that draws diagrams: its only script is part of it, and its policy allows no other. */
 function frameOf(script) {

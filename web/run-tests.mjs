@@ -1,4 +1,4 @@
-// Runs the unit tests: each file of tests/ is bundled, since Node does not read TypeScript, and run by Node's
+// Runs the unit tests: each file of tests/ and client/tests/ is bundled, since Node does not read TypeScript, and run by Node's
 // test runner.
 
 import { build } from "esbuild";
@@ -9,9 +9,9 @@ import { join } from "node:path";
 
 const here = new URL("./", import.meta.url).pathname;
 const out = await mkdtemp(join(tmpdir(), "tidings-page-"));
-const names = (await readdir(join(here, "tests"))).filter((name) => name.endsWith(".test.ts"));
+const names = (await Promise.all(["tests", "client/tests"].map(async (folder) => (await readdir(join(here, folder))).map((name) => `${folder}/${name}`)))).flat().filter((name) => name.endsWith(".test.ts"));
 await build({
-  entryPoints: names.map((name) => join(here, "tests", name)),
+  entryPoints: names.map((name) => join(here, name)),
   outdir: out,
   outExtension: { ".js": ".mjs" },
   bundle: true,

@@ -1,4 +1,4 @@
-// Types of the wire format, as `tidings schema typescript` prints them. Nothing here is written by hand.
+// Types of the wire format, which are those of the client.
 
-export { INPUT_BYTES_MAX } from "../../schema/tidings.ts";
-export type * from "../../schema/tidings.ts";
+export { INPUT_BYTES_MAX } from "@tidings/client";
+export type * from "@tidings/client";

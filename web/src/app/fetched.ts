@@ -1,7 +1,7 @@
 // Hook for data that is fetched once and displayed.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Query } from "../net/api.ts";
+import type { Query } from "@tidings/client";
 import { getJson } from "../net/api.ts";
 import { connectionCount, errorText } from "./store.ts";
 

@@ -1,11 +1,11 @@
 // Forking a session at one of its messages.
 
 import { signal } from "@preact/signals";
+import { newClientId, RemoteError } from "@tidings/client";
 import type { PromptItem, TextItem } from "../model/conversation.ts";
 import { FORK_LABEL } from "../model/groups.ts";
-import { ApiError, postJson } from "../net/api.ts";
+import { postJson } from "../net/api.ts";
 import type { CreateSession, ForkPoint, SessionView } from "../wire.ts";
-import { newId } from "./browser.ts";
 import { putBack } from "./drafts.ts";
 import { remember } from "./list.ts";
 import { go } from "./route.ts";
@@ -25,7 +25,7 @@ export const shownTranscript = signal<ForkSource | undefined>(undefined);
 
 /** Creates a session with the conversation up to a message. The text of a prompt waits in the new session to be changed. */
 export async function forkAt({ file, cwd, name }: ForkSource, item: PromptItem | TextItem, at: ForkPoint): Promise<void> {
-  const request: Partial<CreateSession> = { cwd, resume: file, fork: true, fork_at: at, title: `Fork of ${name}`, labels: { [FORK_LABEL]: file }, demo: false, client_id: newId() };
+  const request: Partial<CreateSession> = { cwd, resume: file, fork: true, fork_at: at, title: `Fork of ${name}`, labels: { [FORK_LABEL]: file }, demo: false, client_id: newClientId() };
   try {
     const session = await postJson<SessionView>("sessions", request);
     remember(session);
@@ -33,7 +33,7 @@ export async function forkAt({ file, cwd, name }: ForkSource, item: PromptItem |
     go({ view: "session", id: session.key });
   } catch (error) {
     // Nothing comes before the first prompt: a fork there is a new session.
-    if (item.kind === "prompt" && error instanceof ApiError && error.problem.code === "invalid") {
+    if (item.kind === "prompt" && error instanceof RemoteError && error.problem.code === "invalid") {
       putBack("new", item.text);
       go({ view: "new", resume: undefined, cwd });
       return;

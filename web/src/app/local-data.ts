@@ -1,7 +1,7 @@
 // Data stored in this browser for its user: drafts, text typed into cards, and unsent commands. It outlives
 // the tab, and is removed when the credential is revoked.
 
-import type { CommandStore } from "../net/outbox.ts";
+import type { CommandStore } from "@tidings/client";
 
 const DRAFT = "tidings.draft.";
 const CARD = "tidings.card.";

@@ -1,6 +1,7 @@
 // Web Push of this browser: subscribing, and telling the server about it.
 
-import { ApiError, getJson, postJson, send } from "../net/api.ts";
+import { RemoteError } from "@tidings/client";
+import { getJson, postJson, send } from "../net/api.ts";
 import type { NotifyTest, PushState } from "../wire.ts";
 import { setPref } from "./prefs.ts";
 
@@ -43,7 +44,7 @@ export async function subscribePush(key: string): Promise<PushState> {
 export async function unsubscribePush(): Promise<PushState> {
   await send("DELETE", "push").catch((error: unknown) => {
     // The server had removed it already.
-    if (!(error instanceof ApiError) || error.status !== 404) throw error;
+    if (!(error instanceof RemoteError) || error.status !== 404) throw error;
   });
   await (await localSubscription())?.unsubscribe();
   setPref("push", false);

@@ -1,11 +1,11 @@
 // The list of all sessions as it is displayed: entries, groups, selection, and actions on entries.
 
 import { computed, signal } from "@preact/signals";
+import { newClientId, RemoteError } from "@tidings/client";
 import type { Entry, ListScope } from "../model/groups.ts";
 import { RESUME_LABEL, entriesOf, groupsOf, isCopy, recentFolders } from "../model/groups.ts";
-import { ApiError, postJson, send } from "../net/api.ts";
+import { postJson, send } from "../net/api.ts";
 import type { CreateSession, SessionView } from "../wire.ts";
-import { newId } from "./browser.ts";
 import { copies, hasCopy, refreshArchive } from "./archive.ts";
 import { filesOnDisk, refreshDisk } from "./disk.ts";
 import { forgetSession, hostOf, remember, sorted } from "./list.ts";
@@ -74,7 +74,7 @@ export function hasWorktree({ worktree }: SessionView): boolean {
 
 /** Says why something was refused. A transcript that is open in a session of the server leads there. */
 function refused(error: unknown): void {
-  const session = error instanceof ApiError ? error.problem.session : undefined;
+  const session = error instanceof RemoteError ? error.problem.session : undefined;
   showToast("error", errorText(error), session);
 }
 
@@ -93,7 +93,7 @@ export async function resumeFile(id: string, cwd: string | null | undefined, mor
     go({ view: "new", resume: id, cwd: undefined });
     return;
   }
-  const clientId = resuming.get(id) ?? newId();
+  const clientId = resuming.get(id) ?? newClientId();
   resuming.set(id, clientId);
   try {
     const session = await postJson<SessionView>("sessions", { cwd, resume: id, labels: { [RESUME_LABEL]: id }, demo: false, client_id: clientId, ...more });
@@ -101,7 +101,7 @@ export async function resumeFile(id: string, cwd: string | null | undefined, mor
     go({ view: "session", id: session.key });
   } catch (error) {
     // Another device may have resumed it since the list was fetched, or it is older than the listed ones.
-    const live = error instanceof ApiError && error.status === 409 ? error.problem.session : undefined;
+    const live = error instanceof RemoteError && error.status === 409 ? error.problem.session : undefined;
     if (live === undefined) showToast("error", errorText(error));
     else go({ view: "session", id: live });
   } finally {

@@ -1,6 +1,8 @@
 // State of the page: the server, the open session, and commands to it.
 
 import { signal } from "@preact/signals";
+import type { Command, Link, UnsentCommand } from "@tidings/client";
+import { Connection, newClientId, OFFLINE_DOUBT_MS, Outbox, RemoteError, surroundingsAt } from "@tidings/client";
 import type {
   CommandRequest,
   Meta,
@@ -12,12 +14,7 @@ import type {
   SocketMessage,
 } from "../wire.ts";
 import { byWhom } from "../model/decision.ts";
-import { ApiError, getJson, postJson } from "../net/api.ts";
-import type { Link } from "../net/connection.ts";
-import { Connection, Lost, OFFLINE_DOUBT_MS, Refused } from "../net/connection.ts";
-import type { Command, UnsentCommand } from "../net/outbox.ts";
-import { Outbox } from "../net/outbox.ts";
-import { newId, surroundings } from "./browser.ts";
+import { getJson, postJson } from "../net/api.ts";
 import { forgetCards } from "./card-text.ts";
 import { forgetDrafts } from "./drafts.ts";
 import { followCommandStore, clearLocalData, saveDevice, commandStore } from "./local-data.ts";
@@ -62,6 +59,7 @@ export const promptsSent = signal(0);
 const HIDDEN_LIMIT_MS = 30_000;
 const DELTAS = "coalesced:40";
 
+const surroundings = surroundingsAt(document.baseURI);
 const connection = new Connection(surroundings, {
   link(now) {
     link.value = now;
@@ -89,12 +87,7 @@ async function post(command: Command): Promise<void> {
     await connection.request(command);
     return;
   }
-  try {
-    await postJson(`sessions/${encodeURIComponent(command.session)}/input`, command.input);
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    throw error.status === 0 ? new Lost(error.message) : new Refused(error.problem);
-  }
+  await postJson(`sessions/${encodeURIComponent(command.session)}/input`, command.input);
 }
 
 /** Fetches this device's name and scopes, and connects. */
@@ -104,7 +97,7 @@ export async function authenticate(): Promise<void> {
     authState.value = "paired";
     connection.wake();
   } catch (error) {
-    if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
+    if (error instanceof RemoteError && (error.status === 401 || error.status === 403)) {
       turnedAway(error.status);
       return;
     }
@@ -116,7 +109,7 @@ export async function authenticate(): Promise<void> {
 /** The socket was rejected; a plain request returns the reason. */
 async function refusedLink(): Promise<void> {
   authState.value = "unpaired";
-  await getJson<Meta>("meta").catch((error: unknown) => error instanceof ApiError && turnedAway(error.status));
+  await getJson<Meta>("meta").catch((error: unknown) => error instanceof RemoteError && turnedAway(error.status));
 }
 
 /**
@@ -157,7 +150,7 @@ async function opened(): Promise<void> {
     if (before === open.value) await watch(before);
     await outbox.flush();
   } catch (error) {
-    if (error instanceof Lost) return;
+    if (error instanceof RemoteError && error.isUnanswered) return;
     showToast("error", errorText(error));
   }
 }
@@ -208,9 +201,9 @@ async function watchNow(session: OpenSession): Promise<void> {
     if (session.cursor === undefined) remember(await session.load());
     await subscribe(session);
   } catch (error) {
-    if (error instanceof Lost) return;
+    if (error instanceof RemoteError && error.isUnanswered) return;
     session.resume();
-    const missing = (error instanceof ApiError || error instanceof Refused) && error.problem.status === 404;
+    const missing = error instanceof RemoteError && error.status === 404;
     if (missing) session.loading.value = session.cursor === undefined ? "missing" : "gone";
     else if (session.cursor === undefined) session.loading.value = "failed";
     session.problem.value = errorText(error);
@@ -302,7 +295,7 @@ function await_(ask: PendingPermission | PendingQuestion): void {
 
 /** Sends a prompt to a session as soon as possible. */
 export function sendCommand(build: (clientId: string) => Command): string {
-  const clientId = newId();
+  const clientId = newClientId();
   outbox.put(clientId, build(clientId));
   return clientId;
 }
@@ -361,7 +354,7 @@ function commandRejected(unsent: UnsentCommand, problem: Problem): "keep" | "dro
 }
 
 export function errorText(error: unknown): string {
-  if (error instanceof ApiError || error instanceof Refused) return problemText(error.problem);
+  if (error instanceof RemoteError) return problemText(error.problem);
   return error instanceof Error ? error.message : String(error);
 }
 

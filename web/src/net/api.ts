@@ -1,81 +1,28 @@
-// HTTP requests. Addresses are relative to the page, so that a base path needs no setting.
+// HTTP requests to the server of the page. Addresses are relative to it, so that a base path needs no setting.
 
-import type { Problem } from "../wire.ts";
+import type { Query } from "@tidings/client";
+import { Http } from "@tidings/client";
 
-/** A request was rejected or failed. */
-export class ApiError extends Error {
-  constructor(
-    readonly problem: Problem,
-    options?: ErrorOptions,
-  ) {
-    super(problem.detail || problem.title, options);
-  }
+let http: Http | undefined;
 
-  get status(): number {
-    return this.problem.status;
-  }
+/** The page sends a request once, however long it takes: the user sees the error, and can try again. */
+function server(): Http {
+  return (http ??= new Http(new URL("./", document.baseURI).href, undefined, { answerMaxMs: Infinity }));
 }
 
-export type Query = Record<string, string | number | boolean | undefined>;
-
-export function address(path: string, query: Query = {}): URL {
-  const url = new URL(`v1/${path}`, document.baseURI);
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined && value !== "") url.searchParams.set(name, String(value));
-  }
-  return url;
-}
-
-export async function getJson<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> {
-  return (await call("GET", path, query, undefined, signal)) as T;
+export function getJson<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> {
+  return server().json("GET", `/v1/${path}`, { query, signal });
 }
 
 /** A response that is not JSON as a whole. */
-export async function getText(path: string, query?: Query): Promise<string> {
-  return request("GET", path, query);
+export function getText(path: string, query?: Query): Promise<string> {
+  return server().text("GET", `/v1/${path}`, { query });
 }
 
-export async function postJson<T>(path: string, body: unknown): Promise<T> {
-  return (await call("POST", path, {}, body)) as T;
+export function postJson<T>(path: string, body: unknown): Promise<T> {
+  return server().json("POST", `/v1/${path}`, { body });
 }
 
-export async function send<T>(method: "DELETE" | "PATCH" | "PUT", path: string, body?: unknown, query?: Query): Promise<T> {
-  return (await call(method, path, query, body)) as T;
-}
-
-async function call(method: string, path: string, query?: Query, body?: unknown, signal?: AbortSignal): Promise<unknown> {
-  const text = await request(method, path, query, body, signal);
-  return text === "" ? undefined : JSON.parse(text);
-}
-
-async function request(method: string, path: string, query?: Query, body?: unknown, signal?: AbortSignal): Promise<string> {
-  const options: RequestInit = { method, credentials: "same-origin", cache: "no-store" };
-  if (signal !== undefined) options.signal = signal;
-  if (body !== undefined) {
-    options.body = JSON.stringify(body);
-    options.headers = { "content-type": "application/json" };
-  }
-  let answer: Response;
-  try {
-    answer = await fetch(address(path, query), options);
-  } catch (cause) {
-    if (signal?.aborted) throw cause;
-    throw new ApiError(problem(0, "unreachable", "The server cannot be reached", true), { cause });
-  }
-  if (!answer.ok) throw new ApiError(await problemOf(answer));
-  return answer.status === 204 ? "" : answer.text();
-}
-
-async function problemOf(answer: Response): Promise<Problem> {
-  try {
-    const body: unknown = await answer.json();
-    if (body !== null && typeof body === "object" && "code" in body) return body as Problem;
-  } catch {
-    // A response without JSON came from a proxy.
-  }
-  return problem(answer.status, "http", `The server answered with status ${answer.status}`, answer.status >= 500);
-}
-
-function problem(status: number, code: string, detail: string, retryable: boolean): Problem {
-  return { type: "about:blank", title: detail, status, code, detail, hint: "", retryable, request_id: "" };
+export function send<T>(method: "DELETE" | "PATCH" | "PUT", path: string, body?: unknown, query?: Query): Promise<T> {
+  return server().json(method, `/v1/${path}`, { body, query });
 }

@@ -2,10 +2,11 @@
 
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
+import { RemoteError } from "@tidings/client";
 import { shownPath } from "../app/store.ts";
 import { describeAttachments } from "../model/attached.ts";
 import { isPicture } from "../model/pictures.ts";
-import { ApiError, getJson } from "../net/api.ts";
+import { getJson } from "../net/api.ts";
 import type { Attachment, WholePrompt } from "../wire.ts";
 import { Icon } from "./icons.tsx";
 import { Drawn } from "./pictures.tsx";
@@ -63,7 +64,7 @@ function useAttachments(path: string | undefined): Attachment[] {
           drawAgain((times) => times + 1);
         },
         (error: unknown) => {
-          const isMissing = error instanceof ApiError && error.status === 404;
+          const isMissing = error instanceof RemoteError && error.status === 404;
           if (isMissing && tries < TRIES_MAX && !abort.signal.aborted) later = setTimeout(() => read(tries + 1), AGAIN_AFTER_MS);
         },
       );

@@ -2,8 +2,8 @@
 
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { newClientId, RemoteError } from "@tidings/client";
 import { canStart, claudeName, hasClaude, hasDemo, otherAgents } from "../app/agents.ts";
-import { newId } from "../app/browser.ts";
 import { draftOf } from "../app/drafts.ts";
 import { useFetched } from "../app/fetched.ts";
 import { isWide } from "../app/initial-view.ts";
@@ -22,7 +22,7 @@ import { MODES, NO_BUDGET, POLICIES, budgetOf } from "../model/choices.ts";
 import { defaultsFor } from "../model/defaults.ts";
 import { expandHome } from "../model/folders.ts";
 import { FORK_LABEL, RESUME_LABEL } from "../model/groups.ts";
-import { ApiError, postJson } from "../net/api.ts";
+import { postJson } from "../net/api.ts";
 import type { CreateSession, FolderDefaultsList, Policy, SessionView } from "../wire.ts";
 import { AgentSessions } from "./agent-sessions.tsx";
 import { Blank } from "./blank.tsx";
@@ -161,7 +161,7 @@ function Form({ resume, cwd, forks, shared }: Props): VNode {
     };
     const path = `sessions${resume === undefined ? placement(node) : ""}`;
     const form = JSON.stringify([path, request]);
-    if (tried.current.form !== form) tried.current = { form, id: newId() };
+    if (tried.current.form !== form) tried.current = { form, id: newClientId() };
     try {
       const session = await postJson<SessionView>(path, { ...request, client_id: tried.current.id });
       forget(picked);
@@ -173,7 +173,7 @@ function Form({ resume, cwd, forks, shared }: Props): VNode {
       setProblem(errorText(error));
       setBusy(false);
       // A rejection is definite. After any other error the session may exist.
-      if (error instanceof ApiError && error.status > 0 && error.status < 500) tried.current = { form: "", id: "" };
+      if (error instanceof RemoteError && error.status > 0 && error.status < 500) tried.current = { form: "", id: "" };
     }
   };
   const apply = (template: Template) => {

@@ -2,6 +2,7 @@
 
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { Query } from "@tidings/client";
 import { hasClaude } from "../app/agents.ts";
 import { useFetched, useTries } from "../app/fetched.ts";
 import { editedInputs } from "../app/edited.ts";
@@ -25,7 +26,6 @@ import { FindBar } from "./find-bar.tsx";
 import { openFold } from "./folds.ts";
 import { fold } from "../model/fold.ts";
 import { prepend } from "../model/prepend.ts";
-import type { Query } from "../net/api.ts";
 import { getJson } from "../net/api.ts";
 import { baseName, bytes, count, dollars } from "../text/format.ts";
 import type { Transcript, TranscriptBranches, TranscriptEvents, UiMessage } from "../wire.ts";

@@ -3,6 +3,7 @@
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
+import type { UnsentCommand } from "@tidings/client";
 import { cancelPrompt, sendAgain, useUncertain } from "../app/uncertain.ts";
 import { putBack } from "../app/drafts.ts";
 import { withdrawCommand, unsentCommands, hasScope, problemText, errorText } from "../app/store.ts";
@@ -10,7 +11,6 @@ import { showToast } from "../app/toasts.ts";
 import { describeAttachments } from "../model/attached.ts";
 import { can, hasTerminal } from "../model/capabilities.ts";
 import type { Conversation } from "../model/conversation.ts";
-import type { UnsentCommand } from "../net/outbox.ts";
 import { count } from "../text/format.ts";
 import type { QueuedInput, SessionView } from "../wire.ts";
 import { Icon, Spinner } from "./icons.tsx";

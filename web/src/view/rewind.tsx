@@ -2,7 +2,7 @@
 
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { newId } from "../app/browser.ts";
+import { newClientId } from "@tidings/client";
 import { rewindTo } from "../app/jumps.ts";
 import { errorText } from "../app/store.ts";
 import { showToast } from "../app/toasts.ts";
@@ -63,7 +63,7 @@ function Preview({ prompt, session, done }: { prompt: string; session: SessionVi
   const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
   const ask = (dryRun: boolean) => {
-    const request: CommandRequest = { prompt, dry_run: dryRun, client_id: newId() };
+    const request: CommandRequest = { prompt, dry_run: dryRun, client_id: newClientId() };
     return postJson<Accepted>(`sessions/${encodeURIComponent(session.key)}/rewind`, request);
   };
   useEffect(() => {

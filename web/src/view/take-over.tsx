@@ -2,7 +2,7 @@
 
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";
-import { newId } from "../app/browser.ts";
+import { newClientId } from "@tidings/client";
 import { errorText, hasScope } from "../app/store.ts";
 import { can } from "../model/capabilities.ts";
 import { postJson } from "../net/api.ts";
@@ -21,7 +21,7 @@ export function TakeOver({ session }: { session: SessionView }): VNode {
     setStep("running");
     setProblem("");
     // The session changes with its next notice, and the prompt field replaces this.
-    postJson(`sessions/${encodeURIComponent(session.key)}/take_over`, { dry_run: false, client_id: newId() }).catch((error: unknown) => {
+    postJson(`sessions/${encodeURIComponent(session.key)}/take_over`, { dry_run: false, client_id: newClientId() }).catch((error: unknown) => {
       setProblem(errorText(error));
       setStep("offered");
     });

@@ -2,13 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Link, Surroundings } from "../src/net/connection.ts";
-import { Connection, DOUBT_MS, HEARTBEAT_MS, Lost, Refused } from "../src/net/connection.ts";
-import type { Command, UnsentCommand } from "../src/net/outbox.ts";
-import { Outbox } from "../src/net/outbox.ts";
-import type { Problem, SocketMessage } from "../src/wire.ts";
-
-Object.assign(globalThis, { WebSocket: { OPEN: 1 } });
+import type { Command, Link, Problem, SocketMessage, Surroundings, UnsentCommand } from "@tidings/client";
+import { Connection, DOUBT_MS, HEARTBEAT_MS, Outbox, RemoteError } from "@tidings/client";
 
 class FakeSocket {
   readyState = 0;
@@ -109,7 +104,7 @@ test("responses are matched with their requests", async () => {
   world.last.says({ type: "error", id: world.last.sent[1]?.id, problem: problem(400, false) });
   world.last.says({ type: "ack", id: world.last.sent[0]?.id, seq: 7 });
   assert.equal((await one).seq, 7);
-  await assert.rejects(two, Refused);
+  await assert.rejects(two, { name: "RemoteError", kind: "refused" });
 });
 
 test("a lost connection fails pending requests, and reconnects with growing delays", async () => {
@@ -118,7 +113,7 @@ test("a lost connection fails pending requests, and reconnects with growing dela
   world.last.opens();
   const waiting = world.connection.request({ type: "ping" });
   world.last.ends(1006);
-  await assert.rejects(waiting, Lost);
+  await assert.rejects(waiting, { name: "RemoteError", kind: "cut" });
   assert.equal(world.connection.link, "waiting");
   const gaps: number[] = [];
   for (let attempt = 0; attempt < 8; attempt += 1) {
@@ -252,7 +247,7 @@ class Post {
         this.posted.push(name);
         const answer = this.refusals.get(name) ?? this.answers.shift() ?? "ok";
         if (answer === "ok") return Promise.resolve();
-        return Promise.reject(answer === "lost" ? new Lost() : new Refused(answer));
+        return Promise.reject(answer === "lost" ? RemoteError.of("cut", "lost") : RemoteError.refused(answer));
       },
       (run, ms) => this.world.later(run, ms),
       {

@@ -1,6 +1,7 @@
 // A WebSocket that reconnects automatically. It handles requests and responses, independent of sessions.
 
-import type { Problem, RequestId, SocketAck, SocketMessage, SocketRequest } from "../wire.ts";
+import { RemoteError } from "./error.ts";
+import type { RequestId, SocketAck, SocketMessage, SocketRequest } from "./wire.ts";
 
 export type Link =
   /** Not connected yet, or reconnecting. */
@@ -29,16 +30,6 @@ export interface Listener {
   message(message: SocketMessage): void;
 }
 
-/** A request was rejected. */
-export class Refused extends Error {
-  constructor(readonly problem: Problem) {
-    super(problem.detail || problem.title);
-  }
-}
-
-/** The connection was lost before the response. */
-export class Lost extends Error {}
-
 export const HEARTBEAT_MS = 15_000;
 /** Timeout in milliseconds of a heartbeat when the connection is in doubt. */
 export const DOUBT_MS = 4_000;
@@ -47,6 +38,23 @@ export const OFFLINE_DOUBT_MS = 1_500;
 const RETRY_FIRST_MS = 500;
 const RETRY_LAST_MS = 20_000;
 const OPEN_LIMIT_MS = 10_000;
+/** `WebSocket.OPEN`, which Node.js 20 does not have. */
+const OPEN = 1;
+
+/** The environment of a browser, with the server at an address. */
+export function surroundingsAt(address: string | URL): Surroundings {
+  const url = new URL("v1/ws", address);
+  url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
+  return {
+    open: () => new WebSocket(url, "tidings.v1"),
+    now: () => Date.now(),
+    random: () => Math.random(),
+    later(run, ms) {
+      const timer = setTimeout(run, ms);
+      return () => clearTimeout(timer);
+    },
+  };
+}
 
 type Unsent<T> = T extends { id?: RequestId } ? Omit<T, "id"> : never;
 export type Request = Unsent<SocketRequest>;
@@ -109,7 +117,7 @@ export class Connection {
 
   request(request: Request): Promise<SocketAck> {
     const socket = this.#socket;
-    if (socket === undefined || this.#link !== "open") return Promise.reject(new Lost("not connected"));
+    if (socket === undefined || this.#link !== "open") return Promise.reject(RemoteError.of("unreachable", "Not connected to the server"));
     const id = this.#nextId;
     this.#nextId += 1;
     return new Promise((done, failed) => {
@@ -123,7 +131,7 @@ export class Connection {
     this.#set("connecting");
     const socket = this.world.open();
     this.#socket = socket;
-    this.#timer(() => socket.readyState !== WebSocket.OPEN && this.#lost(1006), OPEN_LIMIT_MS);
+    this.#timer(() => socket.readyState !== OPEN && this.#lost(1006), OPEN_LIMIT_MS);
     socket.onopen = () => {
       if (this.#socket !== socket) return;
       this.#tries = 0;
@@ -153,7 +161,7 @@ export class Connection {
       const waiting = this.#waiting.get(message.id);
       this.#waiting.delete(message.id);
       if (message.type === "ack") waiting?.done(message);
-      else waiting?.failed(new Refused(message.problem));
+      else waiting?.failed(RemoteError.refused(message.problem));
       return;
     }
     this.listener.message(message);
@@ -199,7 +207,7 @@ export class Connection {
     }
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
-    for (const one of waiting) one.failed(new Lost("the connection was lost"));
+    for (const one of waiting) one.failed(RemoteError.of("cut", "The connection to the server was lost"));
   }
 
   /** Runs a function later, unless the connection is closed or the timer cancelled before. */

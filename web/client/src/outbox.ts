@@ -1,9 +1,9 @@
 // Commands that the server has not acknowledged yet. They are stored across reloads and sent again under the
 // same id, which makes them idempotent: none is lost or executed twice.
 
-import type { Problem } from "../wire.ts";
 import type { Request } from "./connection.ts";
-import { Lost, Refused } from "./connection.ts";
+import { RemoteError } from "./error.ts";
+import type { Problem } from "./wire.ts";
 
 /** Commands with an id of their own; other requests can simply be repeated. */
 export type Command = Extract<Request, { type: "input" | "answer" | "command" }>;
@@ -117,12 +117,12 @@ export class Outbox {
           lane.tries = 0;
           this.drop(unsent.clientId);
         } catch (error) {
-          if (error instanceof Refused && !error.problem.retryable) {
+          if (!(error instanceof RemoteError)) throw error;
+          if (!error.isUnanswered && !error.problem.retryable) {
             this.#refuse(unsent, error.problem);
             continue;
           }
-          if (!(error instanceof Lost || error instanceof Refused)) throw error;
-          this.#delay(lane, name, unsent, error instanceof Refused ? error.problem : undefined);
+          this.#delay(lane, name, unsent, error.isUnanswered ? undefined : error.problem);
           return;
         }
       }
