@@ -3,6 +3,7 @@
 Run by `scripts/packages.sh`, with the packages of `requirements-texts.txt`.
 """
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -34,6 +35,9 @@ def problems() -> list[str]:
         if f'version = "{workspace_version()}"' not in (text := (HERE / name).read_text()):
             if f'version "{workspace_version()}"' not in text:
                 found.append(f"packaging/{name}: another version than Cargo.toml")
+    client = "web/client/package.json"
+    if json.loads((HERE.parent / client).read_text())["version"] != workspace_version():
+        found.append(f"{client}: another version than Cargo.toml")
     ignored = [flag for rule in ACCEPTED for flag in ("--ignore", rule)]
     lint = [Path(sys.executable).with_name("hadolint"), "--no-color", *ignored, HERE / "Dockerfile"]
     done = subprocess.run(lint, capture_output=True, text=True, check=False)

@@ -5,7 +5,8 @@
 
 The wheel is installed into a new virtual environment, the npm packages into an empty folder, and the Debian package
 with dpkg into a folder that becomes the root of the program: it contains glibc, a shell and nothing else. Each program
-then serves the demo, whose page is fetched, and `tidings run` talks to the stand-in for `claude`.
+then serves the demo, whose page is fetched, and `tidings run` talks to the stand-in for `claude`. The client for
+TypeScript is loaded.
 """
 
 from __future__ import annotations
@@ -132,8 +133,8 @@ def install_deb(packages: Path, root: Path) -> Installed:
     return Installed([*enter, "/usr/bin/tidings"], "deb", share, base / "t", Path("/t"))
 
 
-def use(installed: Installed) -> None:
-    """Runs what the README promises."""
+def use(installed: Installed) -> list[str]:
+    """Runs what the README promises; returns the problems."""
     for path in installed.files:
         if not path.is_file():
             installed.problems.append(f"{path} is missing")
@@ -144,6 +145,7 @@ def use(installed: Installed) -> None:
     report = json.loads(run(*installed.command, "self", "--json", env=installed.env()))
     if report["installed_by"] != installed.way:
         installed.problems.append(f"`tidings self` says {report}")
+    return installed.problems
 
 
 def fetch_page(installed: Installed) -> None:
@@ -186,16 +188,33 @@ def run_command(installed: Installed) -> None:
         installed.problems.append(f"`tidings run` says {said!r}")
 
 
-WAYS = {"wheel": install_wheel, "npm": install_npm, "deb": install_deb}
+def use_client(packages: Path, root: Path) -> list[str]:
+    """Installs the client for TypeScript, and loads it. The end-to-end tests use it with a server."""
+    (root / "package.json").write_text('{"private": true}')
+    package = one(packages, "tidings-client-*.tgz")
+    run("npm", "install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error",
+        f"--cache={root / 'cache'}", package, cwd=root)
+    program = 'import { RemoteServer } from "@tidings/client"; console.log(typeof RemoteServer.at)'
+    said = run("node", "--input-type=module", "--eval", program, cwd=root)
+    files = {path.name for path in (root / "node_modules/@tidings/client").iterdir()}
+    missing = {"README.md", "LICENSE-MIT", "LICENSE-APACHE"} - files
+    found = [f"the client has no {name}" for name in sorted(missing)]
+    return found if said == "function\n" else [*found, f"the client does not load: {said!r}"]
+
+
+TRIALS = {
+    "wheel": lambda packages, root: use(install_wheel(packages, root)),
+    "npm": lambda packages, root: use(install_npm(packages, root)),
+    "deb": lambda packages, root: use(install_deb(packages, root)),
+    "client": use_client,
+}
 
 
 def attempt(name: str, packages: Path, root: Path) -> tuple[str, float, list[str]]:
     began = time.monotonic()
     try:
         (root / name / "t").mkdir(parents=True)
-        installed = WAYS[name](packages, root / name)
-        use(installed)
-        problems = installed.problems
+        problems = TRIALS[name](packages, root / name)
     except (Failed, KeyError, OSError, ValueError, subprocess.TimeoutExpired) as error:
         problems = [str(error)]
     return name, time.monotonic() - began, problems
@@ -207,7 +226,7 @@ def main() -> int:
         return 2
     packages = Path(sys.argv[1]).resolve()
     with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor() as pool:
-        done = list(pool.map(lambda name: attempt(name, packages, Path(scratch)), WAYS))
+        done = list(pool.map(lambda name: attempt(name, packages, Path(scratch)), TRIALS))
     for name, seconds, problems in done:
         print(f"{name:6} {seconds:5.1f} s  {'ok' if not problems else 'FAILED'}")
         for problem in problems:

@@ -56,12 +56,15 @@ release() {
     rm -rf "$out"
     python3 packaging/pack.py --binary "$target/$triple/dist/tidings" --out "$out" \
         --glibc-max "$glibc" --mib-max 30 --archive-mib-max 12
+    scripts/client-package.sh "$out"
+    (cd "$out" && sha256sum tidings-client-*.tgz >>SHA256SUMS)
 }
 
 debug() {
     local trial="$target/packages-of-tests"
     rm -rf "$trial"
     python3 packaging/pack.py --binary "$target/debug/tidings" --out "$trial" --formats wheel,npm,deb --fast
+    scripts/client-package.sh "$trial"
     "$target/texts/bin/python" packaging/try_packages.py "$trial"
     rm -rf "$trial"
 }
