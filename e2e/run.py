@@ -34,6 +34,7 @@ import fleet  # noqa: E402
 import outlive  # noqa: E402
 import outlive_hosts  # noqa: E402
 import parity  # noqa: E402
+import programs  # noqa: E402
 import readme  # noqa: E402
 import run_command  # noqa: E402
 import server  # noqa: E402
@@ -88,6 +89,7 @@ EXTRA = (
     Extra(server.NAME, "cli×api", server.problems_of),
     Extra(acp.NAME, "cli×api", acp.play),
     Extra(upgrade.NAME, "cli×api", upgrade.play),
+    Extra(programs.NAME, "cli×api", programs.problems_of),
     Extra(trust.NAME, "cli×api", trust.problems_of),
     Extra(readme.NAME, "rs-sdk", readme.problems_of),
     Extra(parity.NAME, "ts-sdk", parity.problems_of),
