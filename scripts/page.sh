@@ -43,7 +43,7 @@ packages() {
 
 build() {
     local stamp=node_modules/.built wanted
-    wanted=$(find src public client ../schema/tidings.ts index.html build.mjs tsconfig.json package-lock.json -path client/dist -prune -o -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum)
+    wanted=$(find src public client/src client/build.mjs client/tsconfig.json ../schema/tidings.ts index.html build.mjs tsconfig.json package-lock.json -type f -print0 | sort -z | xargs -0 sha256sum | sha256sum)
     if [ "$(cat "$stamp" 2>/dev/null)" = "$wanted" ] && [ -f dist/index.html ] && [ -f client/dist/index.js ]; then return; fi
     node build.mjs
     echo "$wanted" >"$stamp"

@@ -46,6 +46,7 @@ const UNREACHABLE = new Set(["ECONNREFUSED", "EAI_AGAIN", "EHOSTUNREACH", "ENETU
 /** Codes of Node.js for certificates. */
 const UNTRUSTED = /^(CERT_|DEPTH_ZERO_SELF_SIGNED_CERT|ERR_TLS_CERT|SELF_SIGNED_CERT|UNABLE_TO_(GET_ISSUER|VERIFY))/;
 
+/** Requests to one server. {@link RemoteServer} has a method for each of its uses. */
 export class Http {
   readonly options: RemoteOptions;
   readonly #base: string;
@@ -103,7 +104,7 @@ export class Http {
     }
   }
 
-  /** Opens a stream. It is closed with `attempt`, which limits the time until its beginning. */
+  /** Opens a stream, which is closed with `attempt`. @internal */
   async stream(path: string, query: Query, attempt: Attempt): Promise<ReadableStream<Uint8Array>> {
     const timer = attempt.limit(this.options.answerMaxMs, "timed out");
     try {
@@ -117,7 +118,7 @@ export class Http {
     }
   }
 
-  /** Pause before an attempt, by the number of those before it that brought nothing. */
+  /** Pause before an attempt, by the number of those before it that brought nothing. @internal */
   pauseMs(attempts: number): number {
     const { pauseFirstMs, pauseMaxMs } = this.options;
     return attempts === 0 ? 0 : Math.min(pauseMaxMs, pauseFirstMs * 2 ** (attempts - 1));
@@ -151,7 +152,7 @@ export class Http {
     return url;
   }
 
-  /** The error of a request without a whole response. */
+  /** The error of a request without a whole response. @internal */
   failure(error: unknown, attempt: Attempt): unknown {
     if (attempt.isCancelled || error instanceof RemoteError) return error;
     if (attempt.timedOut !== undefined) return RemoteError.of("cut", `The connection to the server was lost: ${attempt.timedOut}`, "check that it runs");
