@@ -1,12 +1,13 @@
 """The programs of docs/programs.md and of the client for TypeScript, on `tidings serve` with the real CLI.
 
 The client for TypeScript is installed from its package, and the one for Python is generated from the document that the
-server has. The programs in Rust are examples of a crate, which the build stage compiles.
+server has. The program in Rust is an example of `tidings-remote`, which the build stage compiles.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -21,11 +22,15 @@ from lib.web import Web
 NAME = "programs"
 REPO = E2E.parent
 WEB = REPO / "web"
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", REPO / "target"))
 SECONDS_MAX = 90
 HELLO = "Hello! I am a script."
 
 # One turn for each prompt of the programs, so that a prompt that is delivered twice has none.
 SCRIPT = f"""
+[[turn]]
+text = "{HELLO}"
+
 [[turn]]
 text = "{HELLO}"
 
@@ -59,7 +64,7 @@ def problems_of(programs: Programs, root: Path) -> list[str]:
     with Api(programs, script, place.root / "api.ndjson") as api:
         with Server(place, api.url) as server:
             web = server.web
-            found = _curl(place, web) + _typescript(place, web) + _python(place, web) + server.close()
+            found = _curl(place, web) + _rust(programs, place, web) + _typescript(place, web) + _python(place, web) + server.close()
         left_over = api.close()
     return found + ([left_over] if left_over else [])
 
@@ -67,6 +72,16 @@ def problems_of(programs: Programs, root: Path) -> list[str]:
 def _curl(place: Place, web: Web) -> list[str]:
     program = _blocks(REPO / "docs/programs.md", "sh", "api() {")
     return _says("curl", _run(place, web, ["sh", "-eu", "-c", program]), HELLO)
+
+
+def _rust(programs: Programs, place: Place, web: Web) -> list[str]:
+    """The program is an example, which the tests of the crate need as well."""
+    example = REPO / "crates/remote/examples/shortest.rs"
+    if not example.read_text().endswith(_blocks(REPO / "docs/programs.md", "rust", "use ")):
+        return [f"{example} is not the program of docs/programs.md"]
+    program = programs.tidings.parent / "programs-shortest"
+    shutil.copy2(TARGET / "debug/examples/shortest", program)
+    return _says("Rust", _run(place, web, [str(program)]), HELLO)
 
 
 def _typescript(place: Place, web: Web) -> list[str]:
