@@ -93,12 +93,12 @@ impl RemoteServer {
     /// `tidings token create` on the server's machine creates a token, and [`RemoteServer::pair`] exchanges a
     /// code for one.
     pub fn at(address: &str, token: &str) -> Result<Self, Error> {
-        RemoteServer::new(client().build(), address, Some(token.to_owned()), None)
+        RemoteServer::new(client(address).build(), address, Some(token.to_owned()), None)
     }
 
     /// The server at an address, without a credential.
     pub(crate) fn anonymous(address: &str) -> Result<Self, Error> {
-        RemoteServer::new(client().build(), address, None, None)
+        RemoteServer::new(client(address).build(), address, None, None)
     }
 
     /// The server of the same user on this machine with this data folder, over its Unix socket and with its
@@ -106,17 +106,13 @@ impl RemoteServer {
     pub fn local(data: impl AsRef<Path>) -> Result<Self, Error> {
         let data = data.as_ref();
         let LocalServer { socket, base_path, token } = LocalServer::find(data)?;
-        let client = client();
+        let address = format!("http://localhost{base_path}");
+        let client = client(&address);
         #[cfg(unix)]
         let client = client.unix_socket(socket);
         #[cfg(not(unix))]
         drop(socket);
-        RemoteServer::new(
-            client.build(),
-            &format!("http://localhost{base_path}"),
-            Some(token),
-            Some(data.to_owned()),
-        )
+        RemoteServer::new(client.build(), &address, Some(token), Some(data.to_owned()))
     }
 
     fn new(
@@ -355,11 +351,12 @@ pub fn client_id() -> String {
 }
 
 /// A client that ignores the environment, and follows no redirect: what it sends is for one server.
-fn client() -> reqwest::ClientBuilder {
+#[cfg_attr(not(feature = "tls"), expect(unused_variables, reason = "there is no other kind of address"))]
+fn client(address: &str) -> reqwest::ClientBuilder {
     let agent = concat!("tidings/", env!("CARGO_PKG_VERSION"));
     let client = reqwest::Client::builder().no_proxy().redirect(Policy::none()).user_agent(agent);
     #[cfg(feature = "tls")]
-    let client = crate::tls::trusting(client);
+    let client = crate::tls::trusting(client, address);
     client
 }
 

@@ -5,12 +5,13 @@ use std::path::Path;
 use reqwest::ClientBuilder;
 use rustls::CertificateError;
 
-/// Trusts the certificates of the system. On a machine without any, such as a bare container, it trusts no
-/// server, and addresses with `http://` work all the same.
-pub(crate) fn trusting(client: ClientBuilder) -> ClientBuilder {
+/// Trusts the certificates of the system, which take milliseconds to read: only for an address that needs
+/// them. On a machine without any, such as a bare container, it trusts no server.
+pub(crate) fn trusting(client: ClientBuilder, address: &str) -> ClientBuilder {
     // Another provider may be there already, and is as good.
     drop(rustls::crypto::ring::default_provider().install_default());
-    if has_root_certificates() { client } else { client.tls_certs_only([]) }
+    let needs_none = address.starts_with("http:") || !has_root_certificates();
+    if needs_none { client.tls_certs_only([]) } else { client }
 }
 
 /// True unless no client could be built for want of root certificates. Only a machine without the usual
