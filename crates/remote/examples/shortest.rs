@@ -1,6 +1,8 @@
 //! Starts a session in the current folder, sends a prompt, and prints the answer: the program of
 //! `docs/programs.md`.
 
+#![expect(clippy::print_stdout, reason = "it prints the answer")]
+
 use std::env;
 
 use tidings_remote::RemoteServer;
