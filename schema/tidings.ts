@@ -675,7 +675,7 @@ export type FleetStatus = {
   is_connected: boolean,
   /**
    * Reason for which this server takes no part in the fleet: it was removed, or the NATS server has
-   * another fleet of the same name.
+   * another fleet of the same name, or refuses its stream.
    */
   problem?: string,
   /** True if the storage of the fleet is full: events wait on their servers. */

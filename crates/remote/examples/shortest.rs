@@ -1,7 +1,7 @@
 //! Starts a session in the current folder, sends a prompt, and prints the answer: the program of
 //! `docs/programs.md`.
 
-#![expect(clippy::print_stdout, reason = "it prints the answer")]
+#![expect(clippy::print_stdout, reason = "an example prints")]
 
 use std::env;
 

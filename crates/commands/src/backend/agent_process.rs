@@ -69,9 +69,9 @@ impl AgentCommand {
     }
 }
 
-/// Starts an agent as a child of this process, and ends it after `talk`: its input is closed, and what is left
-/// of it and its children is killed. `talk` gets the error if it does not start, and is over at the latest
-/// when `stopped` is.
+/// Starts an agent as a child of this process, and ends it after `talk`: its input is closed, and what is
+/// left of it and its children is killed. `talk` gets the error if it does not start, and is over at the
+/// latest when `stopped` is.
 pub(super) async fn with_agent(
     command: Command,
     stopped: impl Future<Output = ()>,
