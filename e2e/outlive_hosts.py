@@ -88,8 +88,8 @@ class KilledRun(Run):
     def turn(self, number: int, target: str) -> None:
         """One turn, and a kill at some moment of it."""
         self.say(f"p{number}", "tell")
-        if target != "server":
-            # A prompt without a sign of a turn would be in doubt, and not be sent again.
+        if target != "server" or not self.hosts():
+            # Without a host, a prompt without a sign of a turn would be in doubt, and not be sent again.
             self.watcher.until_named("TextChunk")
         self.pause(TURN_SECONDS)
         hosts = self.hosts()

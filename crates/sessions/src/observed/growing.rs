@@ -150,7 +150,7 @@ impl Sessions {
             let process = RunningCli::unknown(&session, writer.cwd, writer.entrypoint);
             let Some(cwd) = self.folder_of_file(&process.cwd) else { continue };
             let _appearing = self.0.observed.appearing.write().await;
-            let (row, novelty) = self.row_of(&process, &cwd).await?;
+            let row = self.row_of(&process, &cwd).await?;
             let used = self.active_session(&row.key).await?;
             let is_free = {
                 let memory = used.entry.memory();
@@ -159,7 +159,7 @@ impl Sessions {
                 !is_ours && !memory.has_agent() && memory.observed.is_none()
             };
             if is_free {
-                self.start_observing((&process, None), &used, config_dir, novelty).await?;
+                self.start_observing((&process, None), &used, config_dir).await?;
             }
         }
         Ok(())

@@ -6,10 +6,10 @@ use std::sync::{Arc, Weak};
 
 use tidings_agent::permissions::{CodeSources, SessionKind};
 use tidings_agent::session::ObservedSession;
-use tidings_api::{Notice, ServerPhase};
+use tidings_api::{Notice, ServerPhase, SessionOrigin};
 use tidings_base::files;
 use tidings_journal::limits::PRIVATE_FILE_BYTES_MAX;
-use tidings_journal::{ClientId, Key, NewSession, Novelty, Session, SessionChange};
+use tidings_journal::{ClientId, Key, NewSession, Session, SessionChange};
 use tidings_transcript::follow::{Wake, Woken};
 use tidings_transcript::running::{self, RunningCli};
 use tokio::sync::oneshot;
@@ -186,7 +186,7 @@ impl Sessions {
         }
         let steering = Steering::find(self.config(), process).await;
         let _appearing = self.0.observed.appearing.write().await;
-        let (row, novelty) = self.row_of(process, &cwd).await?;
+        let row = self.row_of(process, &cwd).await?;
         let used = self.active_session(&row.key).await?;
         if used.entry.memory().has_agent() {
             return self.yield_to(process, &used.entry).await;
@@ -196,7 +196,7 @@ impl Sessions {
             // It was followed by its file only. The next search finds the process, when that has ended.
             return Ok(());
         }
-        self.start_observing((process, steering), &used, config_dir, novelty).await
+        self.start_observing((process, steering), &used, config_dir).await
     }
 
     /// The folder of a session, unless the server does not show its sessions.
@@ -224,10 +224,10 @@ impl Sessions {
     }
 
     /// The session of this server for a CLI session: the one that used it last, or a new one.
-    pub(super) async fn row_of(&self, process: &RunningCli, cwd: &str) -> Result<(Session, Novelty), Error> {
+    pub(super) async fn row_of(&self, process: &RunningCli, cwd: &str) -> Result<Session, Error> {
         let _importing = self.0.importing.lock().await;
         if let Some(row) = self.owner_of(&process.session_id).await? {
-            return Ok((row, Novelty::Seen));
+            return Ok(row);
         }
         let mut settings = SessionSettings {
             origin: origin(process),
@@ -244,12 +244,12 @@ impl Sessions {
             client_id: Some(ClientId::new(format!("cli:{}", process.session_id))?),
             ..NewSession::new(Key::new(self.config().ids.next())?, cwd, self.config().clock.now())
         };
-        let (row, novelty) = self.broadcast().journal().create(row).await?;
+        let (row, _) = self.broadcast().journal().create(row).await?;
         let fence = self.broadcast().journal().claim(&row.key).await?;
         let cli_session = Some(process.session_id.clone());
         let change = SessionChange { cli_session, ..SessionChange::default() };
         self.broadcast().journal().update(&row.key, fence, change).await?;
-        Ok((row, novelty))
+        Ok(row)
     }
 
     pub(super) async fn start_observing(
@@ -257,7 +257,6 @@ impl Sessions {
         (process, steering): (&RunningCli, Option<Steering>),
         used: &ActiveSession,
         config_dir: &Path,
-        novelty: Novelty,
     ) -> Result<(), Error> {
         let entry = Arc::clone(&used.entry);
         let sink = JournalSink(Arc::clone(&entry), EventSource::Files);
@@ -273,7 +272,9 @@ impl Sessions {
             }
             memory.observed = Some(Arc::clone(&observed));
             memory.claim.is_yielding = false;
-            let has_own_events = novelty == Novelty::Seen && memory.followed.is_empty();
+            // A server that was killed may have made the row and stored nothing yet.
+            let has_own_events =
+                memory.settings.origin == SessionOrigin::Server && memory.followed.is_empty();
             if has_own_events { Known::All } else { Known::UpToPositions }
         };
         entry
