@@ -96,6 +96,10 @@ enum Peer {
 }
 
 /// Reads the greeting of a connection.
+#[cfg_attr(
+    not(feature = "terminal"),
+    expect(unused_variables, reason = "only viewers are known by their process")
+)]
 async fn greet(
     host: &Arc<Host>,
     starter: Starter,
