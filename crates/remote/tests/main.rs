@@ -6,6 +6,7 @@ mod cuts;
 mod examples;
 mod proxy;
 mod reach;
+mod recorded;
 mod requests;
 mod sessions;
 

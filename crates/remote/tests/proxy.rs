@@ -29,9 +29,14 @@ const ENDLESS: usize = usize::MAX;
 
 impl Proxy {
     pub(crate) async fn before(server: &TestServer) -> Proxy {
+        Proxy::to(server.address).await
+    }
+
+    /// A proxy before whatever listens at an address.
+    pub(crate) async fn to(server: SocketAddr) -> Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let upstream = Upstream { server: server.address, bytes: ENDLESS };
+        let upstream = Upstream { server, bytes: ENDLESS };
         let route = Arc::new(watch::Sender::new(upstream));
         let shared = Arc::clone(&route);
         tokio::spawn(async move {
