@@ -23,6 +23,9 @@ const SESSION: &str = "a-session";
 /// More bytes than the server sends for the stream of its events, with its head.
 const STREAM_BYTES: usize = 6600;
 
+/// The same for a client that has the first twenty events.
+const END_BYTES: usize = 1500;
+
 /// A request and its response.
 #[derive(Deserialize)]
 struct Exchange {
@@ -65,7 +68,8 @@ impl Recording {
         let from = after.and_then(|after| cursors.iter().position(|cursor| cursor == after));
         let rest = messages.iter().skip(1 + from.map_or(0, |from| from + 1));
         let first = messages[0].replace(&begin, after.unwrap_or(&begin));
-        std::iter::once(first.as_str()).chain(rest.copied()).map(|message| format!("{message}\n\n")).collect()
+        let sent: Vec<&str> = std::iter::once(first.as_str()).chain(rest.copied()).collect();
+        sent.join("\n\n") + "\n\n"
     }
 
     /// A proxy before a server that answers as recorded.
@@ -102,17 +106,21 @@ async fn answer(State(recording): State<Arc<Recording>>, method: Method, uri: Ur
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_event_of_a_recorded_exchange_comes_once_wherever_it_is_cut() {
     let recording = Arc::new(Recording::read());
-    let (proxy, expected) = (recording.serve().await, recording.cursors());
+    let (proxy, all) = (recording.serve().await, recording.cursors());
     let session = proxy.client().session(SESSION);
-    for bytes in 0..STREAM_BYTES {
-        proxy.cut_after(bytes);
-        let (mut cursors, mut events) = (Vec::new(), session.events(None));
-        while cursors.len() < expected.len() {
-            if let SessionUpdate::Event(event) = in_time(events.next()).await.unwrap().unwrap() {
-                cursors.push(event.cursor);
+    // The end of the stream at every byte, and the whole of it in steps.
+    for (known, cuts) in [(20, (0..END_BYTES).step_by(1)), (0, (0..STREAM_BYTES).step_by(53))] {
+        let (after, expected) = (all[..known].last().cloned(), &all[known..]);
+        for bytes in cuts {
+            proxy.cut_after(bytes);
+            let (mut cursors, mut events) = (Vec::new(), session.events(after.clone()));
+            while cursors.len() < expected.len() {
+                if let SessionUpdate::Event(event) = in_time(events.next()).await.unwrap().unwrap() {
+                    cursors.push(event.cursor);
+                }
             }
+            assert_eq!(cursors, expected, "cut after {bytes} bytes");
         }
-        assert_eq!(cursors, expected, "cut after {bytes} bytes");
     }
 }
 
