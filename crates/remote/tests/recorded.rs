@@ -1,5 +1,5 @@
-//! A recorded exchange with a server, cut at every byte. The tests of the client for TypeScript replay the same
-//! one; `web/client/tests/record.mjs` records it.
+//! A recorded exchange with a server, cut at every byte. The tests of the client for TypeScript replay the
+//! same one; `web/client/tests/record.mjs` records it.
 
 use std::path::Path;
 use std::sync::Arc;
